@@ -1,0 +1,137 @@
+"""The results of analysing one kernel: everything a rule or a report may look at.
+
+The fields mirror the JSON contract (``report/schema.json``); all counts are per warp-level
+request unless a name says otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from coalescecheck.ir.kernel import Access, Array
+from coalescecheck.launch import Launch
+from coalescecheck.source import Diagnostic, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A number per request: over all requests of the launch, or over the reachable ones.
+
+    ``mean`` is None where the distribution is not known.  ``ideal`` is the mean of the fewest
+    that the active lanes' distinct bytes could need (None for 128-byte lines).  ``formula`` is
+    a SymPy string, None where there is none.
+    """
+
+    min: int
+    max: int
+    mean: float | None
+    ideal: float | None = None
+    formula: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """``agrees``, ``disagrees`` or ``not-run`` for each independent reading."""
+
+    simulation: str = "not-run"
+    gpu: str = "not-run"
+    warps_checked: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AccessResult:
+    """What is known of one access under one launch configuration.
+
+    ``certainty``: exact | exact-symbolic | bounded | data-dependent | unknown.
+    ``pattern``: coalesced | misaligned | strided | broadcast | gather | irregular.
+    ``sectors``/``lines128`` are set for global (and local) space, ``wavefronts`` for shared and
+    constant.  ``lane_stride_bytes`` is the distance of neighbouring lanes where it is one value
+    (an int) or one expression (a SymPy string).  ``efficiency`` is bytes asked / bytes moved.
+    ``requests`` is the number of warp-level requests of the launch, None when it is not known.
+    """
+
+    access: Access
+    array: str
+    space: str
+    width_bytes: int
+    address: str | None
+    lane_stride_bytes: int | str | None
+    pattern: str
+    certainty: str
+    reason: str = ""
+    requests: int | None = None
+    requests_per_access: int = 1
+    sectors: Count | None = None
+    lines128: Count | None = None
+    efficiency: float | None = None
+    wavefronts: Count | None = None
+    bank_conflict_degree: tuple[int, int] | None = None
+    guards: tuple[str, ...] = ()
+    loops: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    verified: Verified = Verified()
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """Two threads of a block touch one location, one writes, and no barrier is between."""
+
+    array: str
+    spans: tuple[Span, Span]
+    kind: str  # RAW | WAR | WAW
+
+
+@dataclass(frozen=True, slots=True)
+class PadTrial:
+    """A shared array re-analysed with ``pad`` extra elements per row.
+
+    ``before`` and ``after`` map access ids to the mean (or the maximum where there is no mean)
+    of wavefronts per request of every access of the array.
+    """
+
+    array: str
+    declared: str  # tile[32][32]
+    padded: str  # tile[32][33]
+    pad: int
+    before: dict[int, float]
+    after: dict[int, float]
+
+    @property
+    def helps(self) -> bool:
+        """No access gets worse and at least one gets better."""
+        return all(self.after[i] <= self.before[i] for i in self.before) and any(
+            self.after[i] < self.before[i] for i in self.before
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class KernelAnalysis:
+    """One kernel instance under one launch configuration.
+
+    ``status``: analysed (every access was reached and counted or explained), partial (some
+    construct or access was lost; ``diagnostics`` say which) or failed (``reason``).
+    """
+
+    name: str
+    span: Span
+    template: dict[str, str]
+    launch: Launch
+    params: dict[str, int]
+    status: str
+    reason: str = ""
+    assumptions: tuple[str, ...] = ()
+    accesses: tuple[AccessResult, ...] = ()
+    races: tuple[Race, ...] = ()
+    arrays: dict[str, Array] = field(default_factory=dict)
+    pad_trials: tuple[PadTrial, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileAnalysis:
+    """One source file: its kernels' analyses and what was said while reading it."""
+
+    path: str
+    text: str
+    kernels: tuple[KernelAnalysis, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()

@@ -1,0 +1,43 @@
+"""What a rule says: the one record that reports turn into text, JSON and the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from coalescecheck.source import Span
+
+
+class Severity(IntEnum):
+    NOTE = 1
+    WARNING = 2
+    ERROR = 3
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A change that was re-analysed: ``before`` and ``after`` are the numbers it changes."""
+
+    description: str
+    verified: bool
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """``access`` is the id of the access in its kernel, None for findings about a kernel.
+    ``reason`` says why the number is what it is; ``advice`` is one line."""
+
+    rule: str
+    severity: Severity
+    span: Span
+    kernel: str
+    message: str
+    reason: str = ""
+    advice: str = ""
+    fix: Fix | None = None
+    access: int | None = None

@@ -1,0 +1,253 @@
+"""Statements, memory accesses, arrays, and the kernel that holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from coalescecheck.ir.expr import Expr, Var
+from coalescecheck.ir.types import ScalarType
+from coalescecheck.source import NOWHERE, Diagnostic, Span
+
+
+class Space(StrEnum):
+    GLOBAL = "global"
+    SHARED = "shared"
+    CONSTANT = "constant"
+    LOCAL = "local"
+
+
+class Op(StrEnum):
+    LOAD = "load"
+    STORE = "store"
+    ATOMIC = "atomic"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One machine instruction's share of a source access: bytes ``offset .. offset+width``.
+
+    A ``float3`` is three pieces of 4 bytes, a ``float4`` one of 16 (hardware.md section 3).
+    """
+
+    offset: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One source expression that reads or writes memory (``a[i] += x`` is two).
+
+    ``index`` is the source text of the whole access expression.  ``called_from`` are the call
+    sites through which inlining reached it, outermost first.  ``kind`` refines ``op`` for the
+    hardware model: ``plain``, ``async`` (cp.async, either side), ``ldmatrix``, ``red`` (atomic
+    without result), ``texture`` (never counted, only reported), ``vector`` (a reinterpreted
+    wider access whose alignment the type of the array does not guarantee).  ``atomic_op`` is
+    ``add``, ``cas`` … for atomics.  ``element`` is the accessed type for the reader (``float4``).
+    ``unknown_width`` is set where the width depends on an uninstantiated template type.
+    """
+
+    id: int
+    span: Span
+    op: Op
+    pieces: tuple[Piece, ...]
+    index: str
+    element: str = ""
+    kind: str = "plain"
+    atomic_op: str = ""
+    called_from: tuple[Span, ...] = ()
+    volatile: bool = False
+    unknown_width: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An object in memory that accesses can reach.
+
+    ``name`` is the kernel's own term: the parameter, the declared array, ``s.data`` for a
+    pointer member of a parameter struct.  ``size`` is in bytes, None when unknown (pointer
+    parameters, ``extern __shared__``).  ``dims`` are the declared extents, outermost first, in
+    elements (empty for pointers).  ``align`` is the alignment in bytes the analysis may rely on
+    for the first byte: 256 for global parameters (cudaMalloc), the natural alignment otherwise.
+    ``dynamic`` marks ``extern __shared__``.  ``pointee`` is set when the elements are themselves
+    pointers to global memory.  ``values`` are the initialisers of a constant array, flattened, one
+    per ``element_size`` bytes.  ``parameter`` marks kernel parameters.
+    """
+
+    name: str
+    space: Space
+    element: str
+    element_size: int
+    element_kind: str = "float"  # ScalarType.kind of the element, or "struct"
+    size: int | None = None
+    dims: tuple[int, ...] = ()
+    align: int = 1
+    dynamic: bool = False
+    pointee: str = ""
+    values: tuple[int | float, ...] | None = None
+    parameter: bool = False
+    const: bool = False
+    restrict: bool = False
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """A scalar (non-pointer) parameter, or a named symbol such as a free template value."""
+
+    name: str
+    type: ScalarType
+
+
+# --- statements -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    var: Var
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """``var = *address`` for piece number ``piece`` of access ``access``.
+
+    ``address`` is the address of that piece (the piece's offset is already added).
+    """
+
+    access: int
+    piece: int
+    var: Var
+    address: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    access: int
+    piece: int
+    address: Expr
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Atomic:
+    """``var = atomic op(address, operands)``; ``var`` (may be None) receives the old value."""
+
+    access: int
+    var: Var | None
+    op: str
+    address: Expr
+    operands: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    condition: Expr
+    then: tuple[Stmt, ...]
+    otherwise: tuple[Stmt, ...]
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """``for (;;) { test; if (!condition) break; body; step }``.
+
+    ``test`` computes what ``condition`` needs (loads in a loop condition).  With
+    ``test_first`` False (``do``) the first iteration skips the test.  ``Leave(label)`` breaks,
+    ``Continue(label)`` jumps to ``step``.
+    """
+
+    label: str
+    test: tuple[Stmt, ...]
+    condition: Expr
+    body: tuple[Stmt, ...]
+    step: tuple[Stmt, ...]
+    test_first: bool = True
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A block that ``Leave(label)`` jumps out of: an inlined call, a switch, the kernel body."""
+
+    label: str
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """Go to the end of the enclosing Scope or Loop with this label."""
+
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """``scope``: ``block`` (__syncthreads), ``warp`` (__syncwarp) or ``grid``."""
+
+    scope: str
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class WarpOp:
+    """A value exchanged between the lanes of a warp.
+
+    ``op``: ``shfl`` (args value, source lane, width), ``shfl_up``/``shfl_down``/``shfl_xor``
+    (value, delta, width), ``ballot``/``any``/``all`` (predicate), ``activemask`` (),
+    ``reduce_add`` … (value), ``block_count``/``block_and``/``block_or`` (__syncthreads_count …).
+    """
+
+    var: Var
+    op: str
+    args: tuple[Expr, ...]
+
+
+Stmt = (
+    Assign | Load | Store | Atomic | If | Loop | Scope | Leave | Continue | Barrier | WarpOp
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A kernel instance, ready for analysis.
+
+    ``body`` is a single ``Scope("kernel", …)``.  ``params`` are the integer and floating
+    parameters (``s.n`` for struct members), read as ``Var(name, type)``; ``arrays`` are all
+    memory objects by name; ``accesses`` are indexed by their id.  ``diagnostics``
+    tell what lowering had to drop.
+    """
+
+    name: str
+    span: Span
+    params: tuple[Param, ...]
+    arrays: dict[str, Array]
+    accesses: tuple[Access, ...]
+    body: tuple[Stmt, ...]
+    diagnostics: tuple[Diagnostic, ...] = field(default=())
+
+
+def nested(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
+    """The statement lists directly inside ``stmt``."""
+    match stmt:
+        case If():
+            return (stmt.then, stmt.otherwise)
+        case Loop():
+            return (stmt.test, stmt.body, stmt.step)
+        case Scope():
+            return (stmt.body,)
+    return ()
+
+
+def walk(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
+    """Every statement, outer before inner, in source order."""
+    for stmt in body:
+        yield stmt
+        for inner in nested(stmt):
+            yield from walk(inner)

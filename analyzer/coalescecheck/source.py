@@ -1,0 +1,45 @@
+"""Places in the user's files.
+
+Everything that is reported carries a :class:`Span` of the *original* file: the line
+and column the user sees, through macros, includes and template instances.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A place in a source file.
+
+    ``line`` and ``column`` count from 1.  ``note`` says what the place alone does not,
+    such as the macro whose expansion produced the code (``"in expansion of macro AT"``).
+    """
+
+    file: str
+    line: int
+    column: int
+    note: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+NOWHERE = Span("", 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """Something the analysis could not use, and what that costs the user.
+
+    ``severity`` is ``"error"`` (a kernel or file is lost), ``"warning"`` (an access is
+    unknown because of it) or ``"note"``.
+    """
+
+    span: Span
+    severity: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.span}: {self.severity}: {self.message}"

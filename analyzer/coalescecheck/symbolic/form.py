@@ -1,0 +1,297 @@
+"""Integer values of one generic thread: polynomials over symbols and atoms.
+
+A :class:`Form` is a polynomial with integer coefficients.  Its generators are
+:class:`Symbol` (thread and block indices, dimensions, parameters, loop counters, unknowns,
+base addresses of arrays) and :class:`Atom` (an operation that is not a polynomial: division,
+remainder, bit operations, comparison, selection).  Every generator knows whether it differs
+between the lanes of a warp, and its bounds.
+
+The ring is our own because generators appear while the kernel is read; ``sympy.polys.rings``
+fixes them at creation, and converting between rings costs more than these additions.
+SymPy is used where it is good: for the expressions that are shown (``render``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+Bounds = tuple[int | None, int | None]
+Monomial = tuple[int, ...]  # generator ids in increasing order, repeated for powers
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A named integer.
+
+    ``kind``: tid, bid, bdim, gdim, param, counter, base (address of array ``name``), data (a
+    value the source text does not determine; ``reason`` says where it comes from), header (the
+    value a loop variable has when an iteration starts; only during loop analysis).
+    ``varying``: lanes of one warp may differ.  ``multiple``: the value is a multiple of it.
+    """
+
+    name: str
+    kind: str
+    varying: bool = False
+    low: int | None = None
+    high: int | None = None
+    multiple: int = 1
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """``op`` applied to forms.
+
+    ``fdiv fmod`` (floor), ``cdiv cmod`` (C, truncating), ``and or xor shl shr min max``,
+    ``lt0 eq0`` (1 if the argument is < 0, == 0), ``all any not`` on truth values,
+    ``select`` (condition, value): value if the condition holds, else 0; ``wrap`` (reduce to
+    ``data[0]`` bits, signed if ``data[1]``), ``table`` (``data`` indexed by the argument),
+    ``popc clz ffs brev abs``.
+    """
+
+    op: str
+    args: tuple[Form, ...]
+    varying: bool
+    low: int | None
+    high: int | None
+    data: tuple[int, ...] = ()
+
+
+Generator = Symbol | Atom
+
+
+class Form:
+    """An immutable polynomial; ``terms`` maps monomials to non-zero coefficients."""
+
+    __slots__ = ("_hash", "terms")
+
+    def __init__(self, terms: dict[Monomial, int]) -> None:
+        self.terms = terms
+        self._hash: int | None = None
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(frozenset(self.terms.items()))
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Form) and self.terms == other.terms
+
+    def __add__(self, other: Form) -> Form:
+        if len(other.terms) > len(self.terms):
+            self, other = other, self
+        terms = dict(self.terms)
+        for monomial, coefficient in other.terms.items():
+            total = terms.get(monomial, 0) + coefficient
+            if total:
+                terms[monomial] = total
+            else:
+                terms.pop(monomial, None)
+        return Form(terms)
+
+    def __neg__(self) -> Form:
+        return Form({m: -c for m, c in self.terms.items()})
+
+    def __sub__(self, other: Form) -> Form:
+        return self + (-other)
+
+    def __mul__(self, other: Form) -> Form:
+        if self.is_constant:
+            return other.scaled(self.constant)
+        if other.is_constant:
+            return self.scaled(other.constant)
+        terms: dict[Monomial, int] = {}
+        for m1, c1 in self.terms.items():
+            for m2, c2 in other.terms.items():
+                monomial = tuple(sorted(m1 + m2))
+                total = terms.get(monomial, 0) + c1 * c2
+                if total:
+                    terms[monomial] = total
+                else:
+                    terms.pop(monomial, None)
+        return Form(terms)
+
+    def scaled(self, factor: int) -> Form:
+        """The form times an integer."""
+        if factor == 0:
+            return ZERO
+        if factor == 1:
+            return self
+        return Form({m: c * factor for m, c in self.terms.items()})
+
+    @property
+    def is_constant(self) -> bool:
+        return not self.terms or (len(self.terms) == 1 and () in self.terms)
+
+    @property
+    def constant(self) -> int:
+        """The coefficient of the empty monomial."""
+        return self.terms.get((), 0)
+
+    def generators(self) -> set[int]:
+        """Ids of the generators that occur directly (not those inside atoms)."""
+        return {g for m in self.terms for g in m}
+
+
+ZERO = Form({})
+
+
+@lru_cache(maxsize=4096)
+def number(value: int) -> Form:
+    """The constant form."""
+    return Form({(): value}) if value else ZERO
+
+
+class Context:
+    """Holds the generators of one kernel analysis; hash-consing makes equal atoms identical."""
+
+    def __init__(self) -> None:
+        self.generators: list[Generator] = []
+        self._ids: dict[object, int] = {}
+        self._bounds: dict[Form, Bounds] = {}
+        self._leaves: dict[int, frozenset[int]] = {}
+
+    # --- making generators --------------------------------------------------------------------
+
+    def symbol(self, symbol: Symbol) -> Form:
+        """The form that is just this symbol; symbols are identified by name and kind."""
+        return Form({(self._intern((symbol.kind, symbol.name), symbol),): 1})
+
+    def fresh(self, symbol: Symbol) -> Form:
+        """Like :meth:`symbol` but never shared with another symbol."""
+        self.generators.append(symbol)
+        return Form({(len(self.generators) - 1,): 1})
+
+    def atom(
+        self,
+        op: str,
+        args: tuple[Form, ...],
+        bounds: Bounds = (None, None),
+        data: tuple[int, ...] = (),
+        varying: bool | None = None,
+    ) -> Form:
+        """The form that is just ``op(args)``; ``varying`` defaults to that of the arguments."""
+        key = (op, args, data)
+        known = self._ids.get(key)
+        if known is None:
+            if varying is None:
+                varying = any(self.varying(arg) for arg in args)
+            atom = Atom(op, args, varying, bounds[0], bounds[1], data)
+            known = self._intern(key, atom)
+        return Form({(known,): 1})
+
+    def _intern(self, key: object, generator: Generator) -> int:
+        known = self._ids.get(key)
+        if known is None:
+            known = len(self.generators)
+            self.generators.append(generator)
+            self._ids[key] = known
+        return known
+
+    # --- asking about forms -------------------------------------------------------------------
+
+    def varying(self, form: Form) -> bool:
+        """Whether lanes of one warp may hold different values."""
+        generators = self.generators
+        return any(generators[g].varying for m in form.terms for g in m)
+
+    def leaves(self, form: Form) -> frozenset[int]:
+        """Ids of all symbols the form depends on, through atoms."""
+        found: set[int] = set()
+        for g in form.generators():
+            found |= self._leaves_of(g)
+        return frozenset(found)
+
+    def _leaves_of(self, g: int) -> frozenset[int]:
+        known = self._leaves.get(g)
+        if known is None:
+            generator = self.generators[g]
+            if isinstance(generator, Symbol):
+                known = frozenset((g,))
+            else:
+                known = frozenset().union(*(self.leaves(arg) for arg in generator.args))
+            self._leaves[g] = known
+        return known
+
+    def symbols(self, form: Form) -> Iterator[tuple[int, Symbol]]:
+        """The symbols the form depends on, through atoms, with their ids."""
+        for g in sorted(self.leaves(form)):
+            generator = self.generators[g]
+            if isinstance(generator, Symbol):
+                yield g, generator
+
+    def bounds(self, form: Form) -> Bounds:
+        """An interval that contains every value of the form (None: no bound known)."""
+        known = self._bounds.get(form)
+        if known is None:
+            low: int | None = 0
+            high: int | None = 0
+            for monomial, coefficient in form.terms.items():
+                m_low, m_high = self._monomial_bounds(monomial)
+                if coefficient < 0:
+                    m_low, m_high = m_high, m_low
+                low = None if low is None or m_low is None else low + coefficient * m_low
+                high = None if high is None or m_high is None else high + coefficient * m_high
+            known = self._bounds[form] = (low, high)
+        return known
+
+    def _monomial_bounds(self, monomial: Monomial) -> Bounds:
+        bounds: Bounds = (1, 1)
+        for g in monomial:
+            generator = self.generators[g]
+            bounds = _product_bounds(bounds, (generator.low, generator.high))
+        if len(monomial) == 2 and monomial[0] == monomial[1] and (bounds[0] or -1) < 0:
+            bounds = (0, bounds[1])
+        return bounds
+
+    def multiple_of(self, form: Form) -> int:
+        """A positive integer that divides every value of the form (0 for the zero form)."""
+        from math import gcd
+
+        divisor = 0
+        for monomial, coefficient in form.terms.items():
+            factor = abs(coefficient)
+            for g in monomial:
+                generator = self.generators[g]
+                factor *= generator.multiple if isinstance(generator, Symbol) else 1
+            divisor = gcd(divisor, factor)
+        return divisor
+
+    def substitute(self, form: Form, values: dict[int, Form]) -> Form:
+        """The form with symbols replaced, inside atoms as well.
+
+        Atoms are rebuilt as they are: bounds stay those of the original (still valid when the
+        replacement lies inside the symbol's own bounds).
+        """
+        if not self.leaves(form) & values.keys():
+            return form
+        result = ZERO
+        for monomial, coefficient in form.terms.items():
+            product = number(coefficient)
+            for g in monomial:
+                product = product * self._substituted(g, values)
+            result = result + product
+        return result
+
+    def _substituted(self, g: int, values: dict[int, Form]) -> Form:
+        if g in values:
+            return values[g]
+        generator = self.generators[g]
+        if isinstance(generator, Symbol) or not self._leaves_of(g) & values.keys():
+            return Form({(g,): 1})
+        args = tuple(self.substitute(arg, values) for arg in generator.args)
+        return self.atom(generator.op, args, (generator.low, generator.high), generator.data)
+
+
+def _product_bounds(left: Bounds, right: Bounds) -> Bounds:
+    """Interval product; unbounded ends are handled for the non-negative case only."""
+    (a, b), (c, d) = left, right
+    if a is not None and b is not None and c is not None and d is not None:
+        products = (a * c, a * d, b * c, b * d)
+        return min(products), max(products)
+    if a is not None and a >= 0 and c is not None and c >= 0:
+        high = None if b is None or d is None else b * d
+        return a * c, high
+    return None, None

@@ -30,7 +30,10 @@ class Fix:
 @dataclass(frozen=True, slots=True)
 class Finding:
     """``access`` is the id of the access in its kernel, None for findings about a kernel.
-    ``reason`` says why the number is what it is; ``advice`` is one line."""
+    ``reason`` says why the number is what it is; ``advice`` is one line.  ``ratio`` is what the
+    access costs over the least it could cost, None where there is no such number.  ``instances``
+    are all kernels, template instances and launches of which the same is true, in words; the
+    first is the one ``access`` belongs to."""
 
     rule: str
     severity: Severity
@@ -41,3 +44,5 @@ class Finding:
     advice: str = ""
     fix: Fix | None = None
     access: int | None = None
+    ratio: float | None = None
+    instances: tuple[str, ...] = ()

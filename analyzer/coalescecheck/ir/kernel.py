@@ -114,20 +114,29 @@ class Load:
     """``var = *address`` for piece number ``piece`` of access ``access``.
 
     ``address`` is the address of that piece (the piece's offset is already added).
+    ``more`` are the further scalars of the same piece, as (byte offset from ``address``,
+    variable): a ``float4`` is one Load of one 16-byte piece whose ``var`` is ``x`` and whose
+    ``more`` are ``(4, y), (8, z), (12, w)``.  One Load is one request, whatever ``more`` holds;
+    ``var``'s own type has the size that is read into it.
     """
 
     access: int
     piece: int
     var: Var
     address: Expr
+    more: tuple[tuple[int, Var], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
+    """``*address = value``; ``more`` are the further scalars of the same piece, as
+    (byte offset from ``address``, value): one request writes them all."""
+
     access: int
     piece: int
     address: Expr
     value: Expr
+    more: tuple[tuple[int, Expr], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

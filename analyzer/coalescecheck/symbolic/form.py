@@ -13,9 +13,10 @@ SymPy is used where it is good: for the expressions that are shown (``render``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import gcd
 
 Bounds = tuple[int | None, int | None]
 Monomial = tuple[int, ...]  # generator ids in increasing order, repeated for powers
@@ -145,10 +146,16 @@ def number(value: int) -> Form:
 
 
 class Context:
-    """Holds the generators of one kernel analysis; hash-consing makes equal atoms identical."""
+    """Holds the generators of one kernel analysis; hash-consing makes equal atoms identical.
 
-    def __init__(self) -> None:
+    ``differs(context, form)`` decides for a form over thread indices alone whether it differs
+    within some warp of the block; without it every such form is taken to differ.
+    """
+
+    def __init__(self, differs: Callable[[Context, Form], bool] | None = None) -> None:
         self.generators: list[Generator] = []
+        self._differs = differs
+        self._varying: dict[Form, bool] = {}
         self._ids: dict[object, int] = {}
         self._bounds: dict[Form, Bounds] = {}
         self._leaves: dict[int, frozenset[int]] = {}
@@ -180,6 +187,8 @@ class Context:
                 varying = any(self.varying(arg) for arg in args)
             atom = Atom(op, args, varying, bounds[0], bounds[1], data)
             known = self._intern(key, atom)
+            if varying and not self.varying(Form({(known,): 1})):
+                self.generators[known] = replace(atom, varying=False)
         return Form({(known,): 1})
 
     def _intern(self, key: object, generator: Generator) -> int:
@@ -195,7 +204,16 @@ class Context:
     def varying(self, form: Form) -> bool:
         """Whether lanes of one warp may hold different values."""
         generators = self.generators
-        return any(generators[g].varying for m in form.terms for g in m)
+        part = {m: c for m, c in form.terms.items() if any(generators[g].varying for g in m)}
+        if not part or self._differs is None:
+            return bool(part)
+        lanes = Form(part)
+        known = self._varying.get(lanes)
+        if known is None:
+            only_threads = all(s.kind == "tid" for _, s in self.symbols(lanes))
+            known = self._differs(self, lanes) if only_threads else True
+            self._varying[lanes] = known
+        return known
 
     def leaves(self, form: Form) -> frozenset[int]:
         """Ids of all symbols the form depends on, through atoms."""
@@ -248,8 +266,6 @@ class Context:
 
     def multiple_of(self, form: Form) -> int:
         """A positive integer that divides every value of the form (0 for the zero form)."""
-        from math import gcd
-
         divisor = 0
         for monomial, coefficient in form.terms.items():
             factor = abs(coefficient)

@@ -1,0 +1,208 @@
+"""The command: the only module that prints and that chooses an exit code.
+
+Exit codes, the first that applies:
+2 wrong usage or an unreadable file (the other files are still reported); 3 an internal error,
+nothing could be analysed, or with ``--strict`` some kernel could not; 1 findings at or above
+``--fail-on``, or a verification that disagrees; 0 otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from coalescecheck import __version__
+from coalescecheck.arch import ARCHS, DEFAULT_ARCH
+from coalescecheck.errors import SourceError, UsageError
+from coalescecheck.isolation import Defect, isolated
+from coalescecheck.options import EMITS, THRESHOLDS, Options, make_options
+from coalescecheck.report import FORMATS
+from coalescecheck.report.model import Terminal
+
+if TYPE_CHECKING:
+    from coalescecheck.report.model import Report
+
+CLEAN, FINDINGS, UNUSABLE, NOT_ANALYSED = 0, 1, 2, 3
+PIPE_WIDTH = 120  # columns of a text report that goes to a file or pipe
+
+
+def _explain(context: click.Context, option: click.Parameter, name: str | None) -> None:
+    if name is None:
+        return
+    from coalescecheck import rules
+
+    try:
+        click.echo(rules.find(name).documentation(), nl=False)
+    except UsageError as error:
+        raise click.BadParameter(str(error), context, option) from None
+    context.exit(CLEAN)
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("--block", metavar="DIM", help="Threads per block: 256, 32x8 or 32,8,1.")
+@click.option("--grid", metavar="DIM", help="Blocks per grid, written like --block.")
+@click.option(
+    "--param", "params", multiple=True, metavar="NAME=VALUE", help="Value of an integer parameter."
+)
+@click.option("--assume", multiple=True, metavar="FACT", help="A fact to rely on: 'n % 32 == 0'.")
+@click.option(
+    "--template",
+    "templates",
+    multiple=True,
+    metavar="NAME=ARG",
+    help="Argument of a template parameter: T=float.",
+)
+@click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro.")
+@click.option("-I", "include_dirs", multiple=True, metavar="DIR", help="Look for headers here too.")
+@click.option(
+    "--arch",
+    type=click.Choice(list(ARCHS)),
+    metavar="ARCH",
+    default=DEFAULT_ARCH,
+    show_default=True,
+    help="GPU architecture.",
+)
+@click.option(
+    "--kernel", "kernels", multiple=True, metavar="GLOB", help="Only kernels of this name."
+)
+@click.option(
+    "--format",
+    type=click.Choice(list(FORMATS)),
+    default="text",
+    show_default=True,
+    help="Format of the report.",
+)
+@click.option("--output", metavar="FILE", help="Write the report to FILE instead of stdout.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(THRESHOLDS),
+    default="warning",
+    show_default=True,
+    help="Exit with 1 when there are findings of this severity or worse.",
+)
+@click.option(
+    "--select", multiple=True, metavar="RULES", help="Run only these rules: CC101,CC2 or all."
+)
+@click.option("--ignore", multiple=True, metavar="RULES", help="Leave these rules out.")
+@click.option(
+    "--verify/--no-verify",
+    default=True,
+    help="Check each count against a simulation (default: do).",
+)
+@click.option("--strict", is_flag=True, help="Exit with 3 when any kernel could not be analysed.")
+@click.option(
+    "--emit", type=click.Choice(EMITS), help="Print the kernels as a stage sees them, no report."
+)
+@click.option(
+    "--explain",
+    metavar="RULE",
+    is_eager=True,
+    expose_value=False,
+    callback=_explain,
+    help="Describe a rule and exit.",
+)
+@click.version_option(__version__, prog_name="coalescecheck")
+def main(paths: tuple[str, ...], **given: Any) -> None:
+    """Count the memory traffic of CUDA kernels without a GPU.
+
+    For every memory access of every kernel in PATH (files, or folders with .cu and .cuh files):
+    how many 32-byte sectors a warp touches, and how many wavefronts a shared access takes.
+
+    \b
+    Exit codes: 0 nothing at or above --fail-on, 1 findings,
+    2 wrong usage or unreadable file, 3 nothing could be analysed.
+    """
+    try:
+        options = make_options(**given)
+        work = _emit if options.emit else _report
+        outcome = isolated("the command", lambda: work(paths, options))
+        if isinstance(outcome, Defect):
+            click.echo(f"internal error: {outcome.error}; please report this", err=True)
+            sys.exit(NOT_ANALYSED)
+        for message in outcome.messages:
+            click.echo(message, err=True)
+        _write(outcome.text, options.output)
+    except UsageError as error:
+        raise click.UsageError(str(error)) from None
+    except SourceError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(UNUSABLE)
+    sys.exit(outcome.code)
+
+
+class Outcome(NamedTuple):
+    """What a run leaves: a text for stdout or a file, messages for stderr, an exit code."""
+
+    text: str
+    messages: list[str]
+    code: int
+
+
+def _report(paths: tuple[str, ...], options: Options) -> Outcome:
+    from coalescecheck import pipeline, report
+
+    render = report.renderer(options.format)
+    result = pipeline.analyze(paths, options)
+    return Outcome(
+        render(result, _terminal(options)), _messages(result), exit_code(result, options)
+    )
+
+
+def _emit(paths: tuple[str, ...], options: Options) -> Outcome:
+    from coalescecheck import pipeline
+
+    return Outcome(pipeline.emit(paths, options), [], CLEAN)
+
+
+def exit_code(report: Report, options: Options) -> int:
+    """The exit code of a finished run, as the module's docstring ranks them."""
+    statuses = [kernel.status for kernel in report.kernels]
+    lost = bool(statuses) and all(status == "failed" for status in statuses)
+    strict = options.strict and any(status != "analysed" for status in statuses)
+    worst = report.worst
+    if any(file.unreadable for file in report.files):
+        return UNUSABLE
+    if report.internal_errors or lost or strict:
+        return NOT_ANALYSED
+    if report.disagrees:
+        return FINDINGS
+    if worst is not None and options.fail_on is not None and worst >= options.fail_on:
+        return FINDINGS
+    return CLEAN
+
+
+# --- output -----------------------------------------------------------------------------------
+
+
+def _messages(report: Report) -> list[str]:
+    """What was said while reading the files, and the defects met."""
+    said = dict.fromkeys(entry for file in report.files for entry in file.diagnostics)
+    messages = [
+        str(entry) if entry.span.line else f"{entry.span.file}: {entry.severity}: {entry.message}"
+        for entry in said
+    ]
+    messages += [str(error) for error in report.internal_errors]
+    return messages or ([] if any(report.kernels) else ["no kernels found"])
+
+
+def _write(text: str, output: str | None) -> None:
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        Path(output).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {output}: {error.strerror}") from None
+
+
+def _terminal(options: Options) -> Terminal:
+    """The width and colour the report may use."""
+    interactive = options.output is None and sys.stdout.isatty()
+    width = shutil.get_terminal_size((PIPE_WIDTH, 24)).columns
+    return Terminal(width, colour=interactive and not os.environ.get("NO_COLOR"))

@@ -1,0 +1,123 @@
+"""Pointer arguments that do not point to the start of an allocation.
+
+In: an argument of a launch.  Out: whether it is a pointer plus something, and how many
+elements.  It must not know element sizes: only the kernel's parameter list has types.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from coalescecheck.frontend.host.scopes import declared_name, expressions, node_text, parameters
+
+if TYPE_CHECKING:
+    from coalescecheck.frontend.host.values import HostValues
+
+Moved = tuple[bool, "int | None"]
+_BASE: Moved = (False, 0)
+_UNKNOWN: Moved = (True, None)
+_MAX_DEPTH = 6  # pointers copied from one another
+
+
+def pointer_offset(values: HostValues, node: Node, depth: int = 0) -> Moved:
+    """Whether a pointer is moved from its base, and by how many elements (None: unknown).
+
+    Scalars may be passed as well; for them the answer has no meaning.
+    """
+    if depth > _MAX_DEPTH:
+        return _UNKNOWN
+    match node.type:
+        case "parenthesized_expression" if len(expressions(node)) == 1:
+            return pointer_offset(values, expressions(node)[0], depth)
+        case "cast_expression" | "call_expression":
+            return _through_cast(values, node, depth)
+        case "binary_expression":
+            return _sum(values, node, depth)
+        case "pointer_expression" if node_text(node)[:1] == "&":
+            return _element(values, node.child_by_field_name("argument"), depth)
+        case "identifier":
+            return _variable(values, node, depth)
+        case "conditional_expression":
+            sides = [pointer_offset(values, side, depth + 1) for side in expressions(node)[1:]]
+            return sides[0] if sides and all(s == sides[0] for s in sides) else _UNKNOWN
+    return _BASE
+
+
+def _through_cast(values: HostValues, node: Node, depth: int) -> Moved:
+    """A cast may change the element size: only an offset of zero survives it."""
+    inner = node.child_by_field_name("value")
+    if node.type == "call_expression":
+        function = node_text(node.child_by_field_name("function"))
+        if not function.endswith("_cast>") and "_cast<" not in function:
+            return _BASE  # such as thrust::raw_pointer_cast(v.data())
+        inner = next(iter(expressions(node.child_by_field_name("arguments"))), None)
+    if inner is None:
+        return _BASE
+    moved, offset = pointer_offset(values, inner, depth + 1)
+    return (moved, 0) if offset == 0 else _UNKNOWN
+
+
+def _sum(values: HostValues, node: Node, depth: int) -> Moved:
+    operator = node_text(node.child_by_field_name("operator"))
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if operator not in ("+", "-") or left is None or right is None:
+        return _BASE
+    base, step = (left, right)
+    change = values.integer(step)
+    if change is None and operator == "+" and values.integer(left) is not None:
+        base, change = right, values.integer(left)
+    if change is None:
+        return _UNKNOWN
+    _, before = pointer_offset(values, base, depth + 1)
+    if before is None:
+        return _UNKNOWN
+    return True, before + change if operator == "+" else before - change
+
+
+def _element(values: HostValues, target: Node | None, depth: int) -> Moved:
+    """``&p[k]``, and ``&x`` of anything else, which is taken for a base of its own."""
+    if target is None or target.type != "subscript_expression":
+        return _BASE
+    array = target.child_by_field_name("argument")
+    indices = expressions(target.child_by_field_name("indices"))
+    if array is None or len(indices) != 1:
+        return _UNKNOWN
+    index = values.integer(indices[0])
+    _, before = pointer_offset(values, array, depth + 1)
+    return (True, None if index is None or before is None else before + index)
+
+
+def _variable(values: HostValues, node: Node, depth: int) -> Moved:
+    """A pointer variable is moved when anything ever assigned to it is."""
+    declaration = values.scopes.resolve(node_text(node), node)
+    if declaration is None or declaration.kind not in ("variable", "parameter"):
+        return _BASE
+    if "pointer_declarator" not in declaration.shape and declaration.type != "auto":
+        return _BASE
+    sources = [declaration.init] if declaration.init is not None else []
+    for write in values.writes.of(declaration):
+        if write.operator in ("+=", "-=", "++", "--"):
+            return _UNKNOWN
+        if write.value is not None:
+            sources.append(write.value)
+    if declaration.kind == "parameter":
+        sources += _passed(values, declaration.holder, declaration.scope)
+    found = [pointer_offset(values, s, depth + 1) for s in sources]
+    moved = [f for f in found if f[0]]
+    if not moved:
+        return _BASE
+    return moved[0] if len(found) == 1 else _UNKNOWN
+
+
+def _passed(values: HostValues, holder: Node, function: Node) -> list[Node]:
+    """What the visible calls of a function pass for one parameter."""
+    if function.type != "function_definition":
+        return []
+    index = next((i for i, p in enumerate(parameters(function)) if p == holder), None)
+    if index is None or not declared_name(holder):
+        return []
+    calls = values.scopes.calls(function) or []
+    listed = [expressions(call.child_by_field_name("arguments")) for call in calls]
+    return [arguments[index] for arguments in listed if index < len(arguments)]

@@ -1,0 +1,368 @@
+"""Constants of host code: integers and dim3 values that are the same in every run.
+
+In: expressions of a unit, with the template arguments of the function around them.
+Out: values, or None for whatever might differ at run time.  It must not know kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tree_sitter import Node
+
+from coalescecheck.frontend.constants import binary, evaluate_value
+from coalescecheck.frontend.ctypes_lp64 import INT, UINT, CType, Value, convert, parse_type
+from coalescecheck.frontend.host.functions import call_function
+from coalescecheck.frontend.host.scopes import (
+    Declaration,
+    Scopes,
+    ancestors,
+    declared_name,
+    expressions,
+    node_text,
+    parameters,
+    template_parameters,
+)
+from coalescecheck.frontend.host.writes import Write, Writes
+from coalescecheck.frontend.unit import Unit
+from coalescecheck.launch import Dim3
+
+Bindings = Mapping[str, "Node | None"]
+"""Template parameters of the function around a launch -> the argument of one call of it."""
+
+_MAX_DEPTH = 24  # declarations followed one after another
+_ONE = Value(1, UINT)
+_COMPONENTS = ("x", "y", "z")
+_DIM3_MAX = 2**31 - 1  # the largest grid dimension there is
+
+
+class HostValues:
+    """Evaluates host expressions of one unit."""
+
+    def __init__(self, unit: Unit) -> None:
+        self.scopes = Scopes(unit)
+        self.writes = Writes(self.scopes, self._truth)
+        self._active: list[tuple[int, int, str | None]] = []
+        self._bindings: Bindings = {}
+
+    def bind(self, bindings: Bindings) -> None:
+        """Use these template arguments for the evaluations that follow."""
+        self._bindings = bindings
+
+    def integer(self, node: Node) -> int | None:
+        """The integer an expression always has; floating values are no integers."""
+        value = self.value(node)
+        return None if value is None or value.type.is_float else int(value.number)
+
+    def value(self, node: Node) -> Value | None:
+        """The arithmetic value an expression always has."""
+        return evaluate_value(
+            node,
+            lambda name: self.name(name, node),
+            call=self.call,
+            type_name=lambda name: self.type_name(name, node),
+        )
+
+    def dim3(self, node: Node) -> Dim3 | None:
+        """The dim3 an expression always has, an integer giving its x."""
+        parts = [self._component(node, c) for c in _COMPONENTS]
+        numbers = [self._dimension(p) for p in parts]
+        if any(n is None for n in numbers):
+            return None
+        return Dim3(*(n for n in numbers if n is not None))
+
+    def type_name(self, name: str, use: Node) -> str | None:
+        """The builtin type that a typedef or alias visible at ``use`` stands for."""
+        for _ in range(8):
+            found = self._alias(name, use)
+            if found is None or parse_type(found) is not None:
+                return found
+            name = found
+        return None
+
+    def declared_type(self, declaration: Declaration) -> CType | None:
+        """The arithmetic type of a declaration; None for auto, classes and pointers."""
+        known = parse_type(declaration.type)
+        if known is None:
+            alias = self.type_name(declaration.type, declaration.name)
+            known = parse_type(alias) if alias is not None else None
+        return known
+
+    # -- names -------------------------------------------------------------------------
+
+    def _truth(self, condition: Node) -> bool | None:
+        inner = condition.child_by_field_name("value") or condition
+        value = self.value(inner)
+        return None if value is None else bool(value.number)
+
+    def name(self, name: str, use: Node) -> Value | None:
+        """The constant that a name (``N``, ``A::b``, ``grid.x``) means at ``use``."""
+        if "." in name and "::" not in name:
+            base, _, component = name.partition(".")
+            declaration = self.scopes.resolve(base, use) if component in _COMPONENTS else None
+            if declaration is None or not self._is_dim3(declaration):
+                return None
+            return self._variable(declaration, use, component)
+        declaration = self.scopes.resolve(name, use)
+        return self._variable(declaration, use, None) if declaration is not None else None
+
+    def _variable(self, declaration: Declaration, use: Node, component: str | None) -> Value | None:
+        """The value of a variable (or of one component of a dim3) at ``use``."""
+        key = (declaration.name.id, use.id, component)
+        if key in self._active or len(self._active) > _MAX_DEPTH:
+            return None
+        self._active.append(key)
+        try:
+            match declaration.kind:
+                case "enumerator":
+                    return self._enumerator(declaration)
+                case "template":
+                    return self._template(declaration)
+                case "variable" | "parameter" | "member":
+                    return self._stored(declaration, use, component)
+            return None
+        finally:
+            self._active.pop()
+
+    def _stored(self, declaration: Declaration, use: Node, component: str | None) -> Value | None:
+        if not self._is_followed(declaration):
+            return None
+        reaching = self.writes.reaching(declaration, use, component)
+        if reaching is None:
+            return None
+        values = [self._written(declaration, write, component) for write in reaching]
+        first = values[0]
+        return first if first is not None and all(v == first for v in values) else None
+
+    def _is_followed(self, declaration: Declaration) -> bool:
+        """Whether all writes to the variable are in sight."""
+        words = declaration.qualifiers
+        if "volatile" in words or "extern" in words:
+            return False
+        reference = "reference_declarator" in declaration.shape
+        if any(s != "reference_declarator" for s in declaration.shape):
+            return False
+        if reference and not declaration.is_constant:
+            return False
+        if declaration.kind == "parameter":
+            return True
+        if declaration.kind == "member":  # other members need an object
+            return declaration.is_constant and "static" in words
+        if declaration.scope.type in ("translation_unit", "namespace_definition"):
+            return declaration.is_constant or "static" in words
+        return True
+
+    def _written(
+        self, declaration: Declaration, write: Write, component: str | None
+    ) -> Value | None:
+        """The value a write leaves in the variable."""
+        if write.operator == "init":
+            return self._initial(declaration, component)
+        to = UINT if component or self._is_dim3(declaration) else self.declared_type(declaration)
+        if component and write.component is None:
+            return self._component(write.value, component) if write.value is not None else None
+        if write.operator == "=":
+            value = self.value(write.value) if write.value is not None else None
+        else:
+            value = self._compound(declaration, write, component)
+        if value is None or to is None:
+            return value if declaration.type == "auto" else None
+        return convert(value.number, to)
+
+    def _compound(
+        self, declaration: Declaration, write: Write, component: str | None
+    ) -> Value | None:
+        before = self._variable(declaration, write.node, component)
+        if before is None:
+            return None
+        if write.operator in ("++", "--"):
+            return binary(write.operator[0], before, Value(1, INT))
+        change = self.value(write.value) if write.value is not None else None
+        return None if change is None else binary(write.operator[:-1], before, change)
+
+    def _initial(self, declaration: Declaration, component: str | None) -> Value | None:
+        if declaration.kind == "parameter":
+            return self._parameter(declaration, component)
+        init = declaration.init
+        if component is not None:
+            return _ONE if init is None else self._component(init, component)
+        if init is None:
+            return None
+        if init.type == "argument_list":  # int n(5)
+            inner = expressions(init)
+            if len(inner) != 1:
+                return None
+            init = inner[0]
+        return self._as_declared(self.value(init), declaration)
+
+    def _as_declared(self, value: Value | None, declaration: Declaration) -> Value | None:
+        if value is None or declaration.type == "auto":
+            return value
+        to = self.declared_type(declaration)
+        return convert(value.number, to) if to is not None else None
+
+    def _enumerator(self, declaration: Declaration) -> Value | None:
+        if declaration.init is not None:
+            return self.value(declaration.init)
+        previous = declaration.holder.prev_named_sibling
+        while previous is not None and previous.type == "comment":
+            previous = previous.prev_named_sibling
+        if previous is None:
+            return Value(0, INT)
+        name = previous.child_by_field_name("name")
+        before = self.name(node_text(name), declaration.name) if name is not None else None
+        return None if before is None else binary("+", before, Value(1, INT))
+
+    # -- parameters --------------------------------------------------------------------
+
+    def _parameter(self, declaration: Declaration, component: str | None) -> Value | None:
+        """A parameter's value: the same in every visible call, or unknown."""
+        function = declaration.scope
+        if function.type != "function_definition":
+            return None  # of a lambda
+        listed = parameters(function)
+        index = next((i for i, p in enumerate(listed) if p == declaration.holder), None)
+        calls = self.scopes.calls(function)
+        if index is None or not calls:
+            return None
+        found: Value | None = None
+        for call in calls:
+            value = self._argument(call, index, listed[index], component)
+            value = value if component else self._as_declared(value, declaration)
+            if value is None or (found is not None and value != found):
+                return None
+            found = value
+        return found
+
+    def _argument(
+        self, call: Node, index: int, parameter: Node, component: str | None
+    ) -> Value | None:
+        given = expressions(call.child_by_field_name("arguments"))
+        node = (
+            given[index] if index < len(given) else parameter.child_by_field_name("default_value")
+        )
+        if node is None or any(g.type == "parameter_pack_expansion" for g in given):
+            return None
+        return self._component(node, component) if component else self.value(node)
+
+    def _template(self, declaration: Declaration) -> Value | None:
+        """A template value parameter: bound for this launch, or the same in every call."""
+        name = node_text(declaration.name)
+        if name in self._bindings:
+            node = self._bindings[name]
+            return self._as_declared(self.value(node), declaration) if node is not None else None
+        function = next(
+            (c for c in declaration.scope.children if c.type == "function_definition"), None
+        )
+        if function is None:
+            return None
+        found: Value | None = None
+        for bindings in self.instances(function):
+            node = bindings.get(name)
+            value = self._as_declared(self.value(node), declaration) if node is not None else None
+            if value is None or (found is not None and value != found):
+                return None
+            found = value
+        return found
+
+    def instances(self, function: Node) -> list[dict[str, Node | None]]:
+        """The template arguments of each visible call of a function template."""
+        heads = template_parameters(function)
+        names = [declared_name(p) for p in heads]
+        found: list[dict[str, Node | None]] = []
+        for call in (self.scopes.calls(function) or []) if heads else []:
+            given = template_arguments(call.child_by_field_name("function"))
+            arguments: list[Node | None] = list(given)
+            for parameter in heads[len(given) :]:
+                arguments.append(parameter.child_by_field_name("default_value"))
+            found.append(dict(zip(names, arguments, strict=False)))
+        return found
+
+    # -- dim3 --------------------------------------------------------------------------
+
+    def _is_dim3(self, declaration: Declaration) -> bool:
+        if declaration.type == "auto" and declaration.init is not None:
+            return node_text(declaration.init).startswith("dim3")
+        return declaration.type in ("dim3", "uint3")
+
+    def _component(self, node: Node, component: str) -> Value | None:
+        """One component of an expression used as a dim3."""
+        match node.type:
+            case "initializer_list" | "argument_list" | "compound_literal_expression":
+                return self._listed(node.child_by_field_name("value") or node, component)
+            case "parenthesized_expression" if len(expressions(node)) == 1:
+                return self._component(expressions(node)[0], component)
+            case "conditional_expression":
+                truth = self._truth_of(node)
+                if truth is None:
+                    return None
+                chosen = node.child_by_field_name("consequence" if truth else "alternative")
+                return self._component(chosen, component) if chosen is not None else None
+            case "call_expression":
+                if node_text(node.child_by_field_name("function")) in ("dim3", "make_uint3"):
+                    return self._listed(node.child_by_field_name("arguments"), component)
+            case "identifier" | "qualified_identifier":
+                declaration = self.scopes.resolve(node_text(node), node)
+                if declaration is not None and self._is_dim3(declaration):
+                    return self._variable(declaration, node, component)
+        return self._scalar(self.value(node), component)
+
+    def _truth_of(self, conditional: Node) -> bool | None:
+        condition = conditional.child_by_field_name("condition")
+        return self._truth(condition) if condition is not None else None
+
+    def _listed(self, arguments: Node | None, component: str) -> Value | None:
+        """dim3's constructor: what is not given is 1; one dim3 given is copied."""
+        given = expressions(arguments)
+        if len(given) == 1:
+            return self._component(given[0], component)
+        index = _COMPONENTS.index(component)
+        if index >= len(given):
+            return _ONE
+        return self._scalar(self.value(given[index]), "x")
+
+    def _scalar(self, value: Value | None, component: str) -> Value | None:
+        if value is None:
+            return None
+        return convert(value.number, UINT) if component == "x" else _ONE
+
+    def _dimension(self, value: Value | None) -> int | None:
+        if value is None or not 1 <= value.number <= _DIM3_MAX:
+            return None
+        return int(value.number)
+
+    # -- functions and types -----------------------------------------------------------
+
+    def call(self, call: Node, arguments: Sequence[Value | None]) -> Value | None:
+        """The value of a helper function's call; bounded, so that recursion ends."""
+        if len(self._active) > _MAX_DEPTH:
+            return None
+        self._active.append((call.id, call.id, None))
+        try:
+            return call_function(self, call, arguments)
+        finally:
+            self._active.pop()
+
+    def _alias(self, name: str, use: Node) -> str | None:
+        around = {a.id for a in ancestors(use)}
+        found: list[tuple[int, str]] = []
+        for node in self.scopes.occurrences(name.rsplit("::", 1)[-1]):
+            parent = node.parent
+            if parent is None or parent.parent is None or parent.parent.id not in around:
+                continue
+            if parent.type not in ("type_definition", "alias_declaration"):
+                continue
+            field = "declarator" if parent.type == "type_definition" else "name"
+            if parent.child_by_field_name(field) == node:
+                aliased = node_text(parent.child_by_field_name("type"))
+                found.append((node.start_byte, " ".join(aliased.split())))
+        return max(found)[1] if found else None
+
+
+def template_arguments(function: Node | None) -> list[Node]:
+    """The explicit template arguments of a called function."""
+    while function is not None and function.type in ("qualified_identifier", "field_expression"):
+        function = function.child_by_field_name("name") or function.child_by_field_name("field")
+    if function is None or function.type not in ("template_function", "template_method"):
+        return []
+    return expressions(function.child_by_field_name("arguments"))

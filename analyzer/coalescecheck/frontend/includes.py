@@ -1,0 +1,74 @@
+"""Where a header is: beside its includer, under -I folders, or in the same project.
+
+In: the name as written and who includes it.  Out: a path, or None.  System headers are never
+looked for.  Must not know what headers contain.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+_PROJECT_DEPTH = 6  # folders above the includer that may be the project's root
+
+# Headers of the toolkit and the standard libraries: that they are not read is no news.
+_STANDARD_NAMES = """
+algorithm any array atomic bitset cassert ccomplex cctype cerrno cfenv cfloat charconv chrono
+cinttypes ciso646 climits clocale cmath codecvt compare complex concepts condition_variable
+csetjmp csignal cstdarg cstddef cstdint cstdio cstdlib cstring ctime cuchar cwchar cwctype deque
+exception execution filesystem format forward_list fstream functional future initializer_list
+iomanip ios iosfwd iostream istream iterator limits list locale map memory memory_resource mutex
+new numbers numeric optional ostream queue random ranges ratio regex scoped_allocator set
+shared_mutex span sstream stack stdexcept streambuf string string_view system_error thread tuple
+type_traits typeindex typeinfo unordered_map unordered_set utility valarray variant vector
+version assert.h complex.h ctype.h errno.h fcntl.h fenv.h float.h getopt.h inttypes.h libgen.h
+limits.h locale.h malloc.h math.h memory.h omp.h pthread.h sched.h setjmp.h signal.h stdarg.h
+stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h strings.h tgmath.h time.h unistd.h
+values.h wchar.h builtin_types.h channel_descriptor.h cooperative_groups.h cublas.h cublas_v2.h
+cuComplex.h cublasLt.h cufft.h cufftXt.h curand.h curand_kernel.h cusolverDn.h cusparse.h
+device_functions.h device_launch_parameters.h driver_functions.h driver_types.h host_defines.h
+host_config.h math_constants.h math_functions.h mma.h nvml.h nvrtc.h sm_20_atomic_functions.h
+surface_types.h texture_types.h texture_fetch_functions.h vector_functions.h vector_types.h
+cuda.h
+"""
+_STANDARD = frozenset(_STANDARD_NAMES.split())
+_STANDARD_FOLDERS = ("sys/", "bits/", "cub/", "thrust/", "cuda/", "cooperative_groups/", "nv/")
+
+
+def is_standard(name: str) -> bool:
+    """Whether ``name`` belongs to the C++ library, POSIX or the CUDA toolkit."""
+    if name in _STANDARD or name.startswith(_STANDARD_FOLDERS):
+        return True
+    return name.startswith(("cuda_", "nvtx")) and name.endswith((".h", ".hpp"))
+
+
+def find_header(
+    name: str, open_files: Sequence[str], include_dirs: Iterable[str], quoted: bool
+) -> str | None:
+    """The path of header ``name`` as included by the last of ``open_files``."""
+    if not name or "\0" in name:
+        return None
+    folders = [os.path.dirname(file) for file in reversed(open_files)]
+    # <...> looks in -I folders first
+    folders = [*folders, *include_dirs] if quoted else [*include_dirs, *folders]
+    for folder in folders:
+        candidate = os.path.normpath(os.path.join(folder, name))
+        if os.path.isfile(candidate):
+            return candidate
+    return _in_project(name, open_files[-1]) if "/" in name and ".." not in name else None
+
+
+def _in_project(name: str, includer: str) -> str | None:
+    """``faiss/gpu/x.cuh`` names its file from the project's root, which a build passes as -I."""
+    folder = os.path.dirname(os.path.abspath(includer))
+    for _ in range(_PROJECT_DEPTH):
+        last = os.path.exists(os.path.join(folder, ".git"))
+        for root in (folder, os.path.join(folder, "include"), os.path.join(folder, "src")):
+            candidate = os.path.join(root, name)
+            if os.path.isfile(candidate):
+                return os.path.relpath(candidate) if not os.path.isabs(includer) else candidate
+        parent = os.path.dirname(folder)
+        if last or os.path.dirname(parent) == parent:  # never the file system's root
+            return None
+        folder = parent
+    return None

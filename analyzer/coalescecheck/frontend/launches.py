@@ -1,0 +1,259 @@
+"""Every kernel launch of a file with the constants that reach it.
+
+In: a unit.  Out: :class:`LaunchSite` records; with a kernel's parameter names they become
+:class:`Launch` records.  What may differ at run time is None.  It must not know kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from coalescecheck.frontend.host.pointers import pointer_offset
+from coalescecheck.frontend.host.scopes import (
+    ancestors,
+    declared_name,
+    enclosing_function,
+    expressions,
+    node_text,
+    template_parameters,
+)
+from coalescecheck.frontend.host.values import Bindings, HostValues, template_arguments
+from coalescecheck.frontend.unit import Unit
+from coalescecheck.launch import Dim3, Launch
+from coalescecheck.source import Span
+
+_MAX_INSTANCES = 16  # calls of a function template around a launch that are told apart
+_API = frozenset({"cudaLaunchKernel", "cudaLaunchCooperativeKernel"})
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchArgument:
+    """One argument of a launch.
+
+    ``value`` is its constant integer value.  ``moved`` says that it is a pointer plus
+    something (``p + k``, ``&p[k]``), ``offset`` how many elements, None when unknown.
+    """
+
+    source: str
+    value: int | None = None
+    moved: bool = False
+    offset: int | None = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchSite:
+    """``kernel<<<grid, block, shared, stream>>>(args)`` as one call context sees it.
+
+    ``kernel`` is the name as written without template arguments; ``template_args`` their
+    source, None for one that is not known (a parameter of the function around it).
+    ``args`` is None where the arguments are not written out (``cudaLaunchKernel``).
+    """
+
+    kernel: str
+    template_args: tuple[str | None, ...]
+    grid: Dim3 | None
+    block: Dim3 | None
+    shared: int | None
+    args: tuple[LaunchArgument, ...] | None
+    span: Span
+    node: Node
+
+    @property
+    def file(self) -> str:
+        return self.span.file
+
+    @property
+    def line(self) -> int:
+        return self.span.line
+
+
+def find_launches(unit: Unit) -> tuple[LaunchSite, ...]:
+    """All launches in the file, in the order of the text."""
+    values = HostValues(unit)
+    sites: list[LaunchSite] = []
+    for call in _launch_calls(unit):
+        for bindings in _contexts(values, call):
+            values.bind(bindings)
+            site = _site(unit, values, call, bindings)
+            if site is not None and site not in sites[-_MAX_INSTANCES:]:
+                sites.append(site)
+    return tuple(sites)
+
+
+def to_launch(
+    site: LaunchSite,
+    parameter_names: Sequence[str],
+    element_sizes: Mapping[str, int | None],
+) -> Launch:
+    """The launch of a kernel with these parameters.
+
+    ``element_sizes`` has the pointer parameters, with the size in bytes of what they point
+    to (None when unknown); the others are taken for scalars.
+    """
+    args: list[tuple[str, int]] = []
+    offsets: list[tuple[str, int | None]] = []
+    for name, argument in zip(parameter_names, site.args or (), strict=False):
+        if name in element_sizes:
+            if argument.moved:
+                offsets.append((name, _bytes(argument.offset, element_sizes[name])))
+        elif argument.value is not None:
+            args.append((name, argument.value))
+    return Launch(
+        block=site.block,
+        grid=site.grid,
+        source="host",
+        args=tuple(args),
+        offsets=tuple(offsets),
+        shared_bytes=site.shared,
+        file=site.file,
+        line=site.line,
+    )
+
+
+def _bytes(elements: int | None, size: int | None) -> int | None:
+    if elements == 0:
+        return 0
+    return None if elements is None or size is None else elements * size
+
+
+def _launch_calls(unit: Unit) -> Iterator[Node]:
+    """The call expressions that launch kernels, in the order of the text."""
+    found: dict[int, Node] = {}
+    for marker in (b"<<<", *(name.encode() for name in _API)):
+        at = unit.code.find(marker)
+        while at >= 0:
+            node = unit.tree.root_node.descendant_for_byte_range(at, at + len(marker))
+            call = _call_around(node)
+            if call is not None:
+                found[call.start_byte] = call
+            at = unit.code.find(marker, at + 1)
+    for start in sorted(found):
+        yield found[start]
+
+
+def _call_around(node: Node | None) -> Node | None:
+    if node is None:
+        return None
+    if node.type == "<<<" and node.parent is not None and node.parent.type == "kernel_call_syntax":
+        return node.parent.parent
+    if node.type != "identifier":
+        return None
+    call = next((a for a in ancestors(node) if a.type == "call_expression"), None)
+    function = call.child_by_field_name("function") if call is not None else None
+    return call if node_text(function).rsplit("::", 1)[-1] in _API else None
+
+
+def _contexts(values: HostValues, call: Node) -> list[Bindings]:
+    """The template arguments under which the function around a launch is called."""
+    function = enclosing_function(call)
+    if function is None or not template_parameters(function):
+        return [{}]
+    names = [declared_name(p) for p in template_parameters(function)]
+    instances: list[Bindings] = []
+    seen: set[tuple[str, ...]] = set()
+    for bindings in values.instances(function):
+        key = tuple(node_text(bindings.get(name)) for name in names)
+        if key not in seen:
+            seen.add(key)
+            instances.append(bindings)
+    if not instances or len(instances) > _MAX_INSTANCES:
+        return [dict.fromkeys(names)]
+    return instances
+
+
+def _site(unit: Unit, values: HostValues, call: Node, bindings: Bindings) -> LaunchSite | None:
+    syntax = next((c for c in call.children if c.type == "kernel_call_syntax"), None)
+    given = expressions(call.child_by_field_name("arguments"))
+    if syntax is not None:
+        function = call.child_by_field_name("function")
+        configuration = expressions(syntax)
+        arguments: tuple[LaunchArgument, ...] | None = tuple(_argument(values, g) for g in given)
+    else:
+        if len(given) < 3:
+            return None
+        function = _kernel_of(given[0])
+        configuration = [given[1], given[2], *given[4:5]]
+        arguments = None
+    if function is None or len(configuration) < 2:
+        return None
+    kernel = _bare_name(function)
+    if kernel is None:
+        return None
+    shared = values.integer(configuration[2]) if len(configuration) > 2 else 0
+    return LaunchSite(
+        kernel=kernel,
+        template_args=tuple(
+            _template_source(values, a, bindings) for a in template_arguments(function)
+        ),
+        grid=values.dim3(configuration[0]),
+        block=values.dim3(configuration[1]),
+        shared=shared if shared is None or shared >= 0 else None,
+        args=arguments,
+        span=unit.span(call),
+        node=call,
+    )
+
+
+def _argument(values: HostValues, node: Node) -> LaunchArgument:
+    moved, offset = pointer_offset(values, node)
+    return LaunchArgument(" ".join(node_text(node).split()), values.integer(node), moved, offset)
+
+
+def _kernel_of(node: Node) -> Node | None:
+    """The kernel in ``(void*)k``, ``&k``, ``reinterpret_cast<void*>(k<3>)``."""
+    while True:
+        if node.type in ("identifier", "template_function", "qualified_identifier"):
+            return node
+        inner = node.child_by_field_name("value") or node.child_by_field_name("argument")
+        if inner is None and node.type == "call_expression":
+            inner = next(iter(expressions(node.child_by_field_name("arguments"))), None)
+        if inner is None and node.type == "parenthesized_expression":
+            inner = next(iter(expressions(node)), None)
+        if inner is None:
+            return None
+        node = inner
+
+
+def _bare_name(function: Node) -> str | None:
+    """``ns::k`` of ``ns::k<32, float>``; None for a pointer or a member."""
+    while function.type == "parenthesized_expression" and len(expressions(function)) == 1:
+        function = expressions(function)[0]
+    if function.type not in ("identifier", "template_function", "qualified_identifier"):
+        return None
+    parts: list[str] = []
+    node: Node | None = function
+    while node is not None and node.type == "qualified_identifier":
+        parts.append(node_text(node.child_by_field_name("scope")))
+        node = node.child_by_field_name("name")
+    if node is not None and node.type == "template_function":
+        node = node.child_by_field_name("name")
+    parts.append(node_text(node))
+    return "::".join(part for part in parts if part)
+
+
+def _template_source(values: HostValues, argument: Node, bindings: Bindings) -> str | None:
+    """A template argument as written, or as the function around it was instantiated; the
+    value where it is a constant expression."""
+    source = " ".join(node_text(argument).split())
+    if source in bindings:
+        bound = bindings[source]
+        if bound is None:
+            return None
+        number = values.integer(bound)
+        return " ".join(node_text(bound).split()) if number is None else str(number)
+    if argument.type in ("number_literal", "true", "false", "char_literal"):
+        return source
+    number = values.integer(argument)
+    if number is not None:
+        return str(number)
+    return None if _mentions(argument, bindings) else source
+
+
+def _mentions(node: Node, names: Bindings) -> bool:
+    """Whether a name occurs in an expression."""
+    if node.type.endswith("identifier") and node_text(node) in names:
+        return True
+    return any(_mentions(child, names) for child in node.named_children)

@@ -1,0 +1,109 @@
+"""pcpp's macro engine, made safe: bounded, quiet, and reporting places instead of printing.
+
+In: tokens (see ``tokens``).  Out: expanded tokens, or the truth of an ``#if``.  Errors go to
+a callback.  It must not know files or output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pcpp import Preprocessor
+
+from coalescecheck.frontend.tokens import Token, for_evaluator, tokenize
+
+MAX_USE = 1_000_000  # tokens one macro use may cost
+MAX_FILE = 4_000_000  # tokens all uses of a small file may cost
+
+Report = Callable[[int, int, str], None]
+"""File number, offset, message."""
+
+_PCPP_FAULTS = (IndexError, AttributeError, TypeError, ValueError, KeyError, RecursionError)
+
+
+class MacroLimit(Exception):
+    """An expansion is larger than the tool follows."""
+
+
+class Macros(Preprocessor):  # type: ignore[misc]  # pcpp is untyped
+    """The macro table and its two services: expand and evaluate."""
+
+    evaluator: Any
+
+    def __init__(self, report: Report, text_size: int) -> None:
+        super().__init__()
+        self._report = report
+        self._left = 0
+        self._total = MAX_FILE + 4 * text_size
+        self.expand_linemacro = False  # __LINE__ is written when tokens are rendered
+        self.define_text("__LINE__ __LINE__")
+        evaluate = self.evaluator.__call__
+        self.evaluator = lambda tokens, **names: evaluate(
+            [for_evaluator(token) for token in tokens], **names
+        )
+
+    def define_text(self, definition: str) -> None:
+        """Define ``NAME value`` or ``NAME(args) value``."""
+        self.define(tokenize(definition, 0, -1))
+
+    def define_directive(self, tokens: list[Token]) -> bool:
+        """Handle the tokens after ``#define``; False when they make no sense."""
+        if not tokens or tokens[0].type != self.t_ID:
+            return False
+        try:
+            self.define(tokens)
+        except _PCPP_FAULTS:
+            return False
+        return True
+
+    def expand(self, tokens: list[Token]) -> list[Token]:
+        """The macro expansion of ``tokens`` (which are used up).
+
+        Raises MacroLimit when it is too large or too deep.
+        """
+        self._left = min(MAX_USE, self._total)
+        before = self._left
+        try:
+            return self.expand_macros(tokens)
+        except RecursionError:
+            raise MacroLimit("macros nest too deeply") from None
+        except _PCPP_FAULTS as fault:
+            raise MacroLimit(f"a macro cannot be expanded ({fault})") from None
+        finally:
+            self._total -= before - self._left
+
+    def expand_macros(
+        self, tokens: list[Token], expanding_from: list[str] | None = None
+    ) -> list[Token]:
+        """pcpp's recursive expansion, which calls this method again: count what it costs."""
+        self._spend(len(tokens))
+        result: list[Token] = super().expand_macros(tokens, expanding_from or [])
+        self._spend(len(result))
+        return result
+
+    def truth(self, tokens: list[Token]) -> bool | None:
+        """Whether an ``#if`` condition holds; None when it cannot be evaluated."""
+        self._left = min(MAX_USE, self._total)
+        try:
+            value, _ = self.evalexpr(tokens)
+        except (MacroLimit, *_PCPP_FAULTS):
+            return None
+        return bool(value)
+
+    def _spend(self, count: int) -> None:
+        self._left -= count
+        if self._left < 0:
+            raise MacroLimit(f"the expansion of a macro exceeds {MAX_USE} tokens")
+
+    def on_error(self, file: Any, line: Any, msg: str) -> None:
+        """pcpp's error hook: ``file`` and ``line`` are our file number and offset."""
+        self._report(file if isinstance(file, int) else -1, line, msg)
+
+    def on_unknown_macro_in_defined_expr(self, tok: Token) -> bool:
+        """``defined(__has_include)`` and friends hold in C++17."""
+        return tok.value in ("__has_include", "__has_cpp_attribute")
+
+    def on_unknown_macro_in_expr(self, ident: str) -> int:
+        """Names that are no macros count as 0 in ``#if``, but ``true`` is 1."""
+        return int(ident == "true")

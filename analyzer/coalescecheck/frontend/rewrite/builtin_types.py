@@ -1,0 +1,121 @@
+"""The types CUDA and the standard headers define: scalar names and vector types.
+
+In: a type name.  Out: a C type with the layout the CUDA headers give it.  It must not know
+about the user's program.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from coalescecheck.frontend.rewrite.types import (
+    CType,
+    Field,
+    Layout,
+    Pointer,
+    Record,
+    Scalar,
+)
+
+_SCALARS = {
+    "int8_t": "signed char",
+    "uint8_t": "unsigned char",
+    "int16_t": "short",
+    "uint16_t": "unsigned short",
+    "int32_t": "int",
+    "uint32_t": "unsigned int",
+    "int64_t": "long",
+    "uint64_t": "unsigned long",
+    "int_fast32_t": "long",
+    "uint_fast32_t": "unsigned long",
+    "size_t": "unsigned long",
+    "ssize_t": "long",
+    "ptrdiff_t": "long",
+    "intptr_t": "long",
+    "uintptr_t": "unsigned long",
+    "uchar": "unsigned char",
+    "ushort": "unsigned short",
+    "uint": "unsigned int",
+    "ulong": "unsigned long",
+    "u_int32_t": "unsigned int",
+    "u_int64_t": "unsigned long",
+    "u_int8_t": "unsigned char",
+    "u_char": "unsigned char",
+    "u_int": "unsigned int",
+    "clock_t": "long",
+    "time_t": "long",
+    "__int64": "long",
+    "char8_t": "unsigned char",
+    "char16_t": "unsigned short",
+    "char32_t": "unsigned int",
+    "wchar_t": "int",
+    "byte": "unsigned char",
+    "cudaTextureObject_t": "unsigned long long",
+    "cudaSurfaceObject_t": "unsigned long long",
+    "cudaStream_t": "unsigned long long",
+    "cudaError_t": "int",
+    "nullptr_t": "unsigned long",
+    "__half": "__half",
+    "half": "half",
+    "__nv_bfloat16": "__nv_bfloat16",
+    "nv_bfloat16": "nv_bfloat16",
+    "__nv_bfloat16_raw": "unsigned short",
+    "__half_raw": "unsigned short",
+    "__nv_fp8_e4m3": "unsigned char",
+    "__nv_fp8_e5m2": "unsigned char",
+    "__nv_fp8_storage_t": "unsigned char",
+}
+
+# vector_types.h: base name -> (C element, element size)
+_VECTOR_ELEMENTS = {
+    "char": ("signed char", 1),
+    "uchar": ("unsigned char", 1),
+    "short": ("short", 2),
+    "ushort": ("unsigned short", 2),
+    "int": ("int", 4),
+    "uint": ("unsigned int", 4),
+    "long": ("long", 8),
+    "ulong": ("unsigned long", 8),
+    "longlong": ("long long", 8),
+    "ulonglong": ("unsigned long long", 8),
+    "float": ("float", 4),
+    "double": ("double", 8),
+}
+_PAIRS = {
+    "half2": "half",
+    "__half2": "__half",
+    "nv_bfloat162": "nv_bfloat16",
+    "__nv_bfloat162": "__nv_bfloat16",
+}
+
+
+@cache
+def builtin_type(name: str) -> CType | None:
+    """The type a CUDA or standard header gives ``name``; None if it is not one of them."""
+    if name in _SCALARS:
+        return Scalar(_SCALARS[name])
+    if name == "dim3":
+        return _vector("dim3", "unsigned int", 4, 3)
+    if name in _PAIRS:
+        element = Scalar(_PAIRS[name])
+        layout = Layout(name, fields=[Field("x", element), Field("y", element)], align=4)
+        return Record(name, layout)
+    base, count = name[:-1], name[-1:]
+    if count in ("1", "2", "3", "4") and base in _VECTOR_ELEMENTS:
+        element_name, size = _VECTOR_ELEMENTS[base]
+        return _vector(name, element_name, size, int(count))
+    if name == "va_list":
+        return Pointer(Scalar("void"))
+    return None
+
+
+def _vector(name: str, element: str, size: int, count: int) -> Record:
+    """CUDA aligns 2- and 4-component vectors to their size, at most 16; 3-component ones not."""
+    align = min(16, size * count) if count in (2, 4) else size
+    fields = [Field(letter, Scalar(element)) for letter in "xyzw"[:count]]
+    return Record(name, Layout(name, fields=fields, align=align))
+
+
+def is_vector(type_: CType) -> bool:
+    """Whether the type is one of the headers' vector types (which have no operators in C)."""
+    return isinstance(type_, Record) and type_.layout.source is None

@@ -1,0 +1,257 @@
+"""Calls: of functions, methods, function objects, lambdas, casts, builtins and the unknown.
+
+In: call expressions.  Out: :class:`Ex`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from coalescecheck.frontend.rewrite import groups, index, syntax, types
+from coalescecheck.frontend.rewrite.emit import Mark
+from coalescecheck.frontend.rewrite.env import Env, Found, TypeBound
+from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, joined_arguments
+from coalescecheck.frontend.rewrite.index import FunctionEntry
+from coalescecheck.frontend.rewrite.qualified import base_name
+from coalescecheck.frontend.rewrite.syntax import text
+from coalescecheck.frontend.rewrite.types import CType
+
+if TYPE_CHECKING:
+    from coalescecheck.frontend.rewrite.session import Session
+
+_CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"})
+_PASSED_ON = frozenset({"move", "forward", "as_const", "ref", "cref", "launder"})
+_TEMPLATES = ("template_function", "template_method", "template_type")
+
+
+class Calls:
+    """Emits calls."""
+
+    def __init__(self, session: Session) -> None:
+        self._s = session
+        session.expressions.register("call_expression", self._call)
+        session.expressions.register("compound_literal_expression", self._braced)
+        session.expressions.register("new_expression", self._heap)
+        session.expressions.register("delete_expression", self._heap)
+
+    def _call(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        function = node.child_by_field_name("function")
+        holder = node.child_by_field_name("arguments")
+        if function is None or holder is None:
+            return self._s.expressions.opaque(node, env, f"`{syntax.flat(node)}` is not a call")
+        if syntax.child(node, "kernel_call_syntax") is not None:
+            return self._launch(node, env, holder)
+        nodes = self._s.expressions.expand(syntax.operands(holder), env)
+        while function.type == "parenthesized_expression" and function.named_child_count == 1:
+            function = function.named_children[0]
+        match function.type:
+            case "field_expression":
+                return self._s.methods.call(node, function, nodes, env)
+            case "primitive_type" | "sized_type_specifier" | "decltype":
+                type_ = self._s.typenames.type(function, env)
+                return self._functional_cast(type_, nodes, node, env)
+            case "identifier" | "qualified_identifier" | "type_identifier" | "field_identifier":
+                return self._named(node, function, nodes, env)
+            case "template_function" | "template_type" | "dependent_name":
+                return self._named(node, function, nodes, env)
+            case _:
+                return self._object(self._s.expressions.emit(function, env), nodes, node, env)
+
+    # -- names --------------------------------------------------------------------------
+
+    def _named(
+        self, node: Node, function: Node, nodes: list[tuple[Node, Env]], env: Env
+    ) -> Ex:
+        found, last = self._resolve(function, env)
+        name = base_name(last)
+        if name in _CASTS:
+            return self._cast(last, nodes, node, env)
+        if found is not None and (found.binding is not None or found.member is not None):
+            if not isinstance(found.binding, TypeBound):
+                ex = self._s.naming.of_found(found, function, env, None)
+                if ex is not None:
+                    return self._object(ex, nodes, node, env)
+        entries = found.entries if found is not None else []
+        if any(isinstance(e, index.VariableEntry | index.EnumeratorEntry) for e in entries):
+            callee = self._s.expressions.emit(function, env)
+            return self._object(callee, nodes, node, env)
+        candidates = self.candidates(function, env)
+        if candidates:
+            return self._user_function(candidates, function, nodes, node, env)
+        type_ = self._s.type_if_named(function, env)
+        if type_ is not None:
+            return self._functional_cast(type_, nodes, node, env)
+        return self._library(function, name, nodes, node, env)
+
+    def _resolve(self, function: Node, env: Env) -> tuple[Found | None, Node]:
+        if function.type == "qualified_identifier":
+            return self._s.qualified.resolve(function, env)
+        return self._s.names.find(env, base_name(function)), function
+
+    def candidates(self, function: Node, env: Env) -> list[tuple[FunctionEntry, Found]]:
+        """The functions a callee may name."""
+        if function.type == "qualified_identifier":
+            found, _ = self._s.qualified.resolve(function, env)
+            entries = found.entries if found is not None else []
+            return [(e, found) for e in entries if found and isinstance(e, FunctionEntry)]
+        return self._s.names.functions(env, base_name(function))
+
+    @staticmethod
+    def explicit_arguments(function: Node) -> list[Node]:
+        """The template arguments written at a call."""
+        at: Node | None = function
+        while at is not None and at.type in ("qualified_identifier", "dependent_name"):
+            at = at.child_by_field_name("name") or (
+                at.named_children[-1] if at.type == "dependent_name" else None
+            )
+        if at is None or at.type not in _TEMPLATES:
+            return []
+        return syntax.operands(at.child_by_field_name("arguments"))
+
+    def arguments(self, nodes: list[tuple[Node, Env]]) -> list[tuple[Ex, Node]]:
+        """Emitted arguments with their nodes."""
+        return [(self._s.expressions.emit(n, e), n) for n, e in nodes]
+
+    def _user_function(
+        self,
+        candidates: list[tuple[FunctionEntry, Found]],
+        function: Node,
+        nodes: list[tuple[Node, Env]],
+        node: Node,
+        env: Env,
+    ) -> Ex:
+        arguments = self._typed_arguments(candidates, nodes)
+        actual = [ex.type for ex, _ in arguments]
+        explicit = self.explicit_arguments(function)
+        choice = self._s.overloads.choose(candidates, actual, explicit, env)
+        name = base_name(function.child_by_field_name("name") or function)
+        if choice is None:
+            known = self._s.intrinsics.call(name, [ex for ex, _ in arguments], node, env)
+            if known is not None:
+                return known
+            if not any(e.body is not None for e, _ in candidates) or True:
+                return self._unresolved(candidates[0][0], arguments, node, env)
+        if self._s.functions.full():
+            return self._unresolved(choice.entry, arguments, node, env)
+        record = choice.found.record
+        if record is None or self._s.methods.is_static(choice.entry, record):
+            instance = self._s.functions.request(choice, None)
+            return self._s.functions.call(instance, None, arguments, node, env)
+        return self._s.methods.on_self(choice, arguments, node, env)
+
+    def _typed_arguments(
+        self, candidates: list[tuple[FunctionEntry, Found]], nodes: list[tuple[Node, Env]]
+    ) -> list[tuple[Ex, Node]]:
+        """Arguments; braced lists take the type of the first candidate's parameter."""
+        out = []
+        for number, (at, env) in enumerate(nodes):
+            expected: CType | None = None
+            if at.type in ("initializer_list", "identifier"):
+                expected = self._s.methods.parameter_of(candidates[0], number)
+            out.append((self._s.expressions.emit(at, env, expected), at))
+        return out
+
+    def _unresolved(
+        self, entry: FunctionEntry, arguments: list[tuple[Ex, Node]], node: Node, env: Env
+    ) -> Ex:
+        self._s.say(
+            node, "warning", f"no `{entry.name}` takes these arguments: its value is unknown"
+        )
+        return self._s.opaque_named(
+            types.mangled([entry.name]), [ex for ex, _ in arguments], types.UNKNOWN, node
+        )
+
+    # -- objects, casts -----------------------------------------------------------------
+
+    def _object(self, callee: Ex, nodes: list[tuple[Node, Env]], node: Node, env: Env) -> Ex:
+        """A call of a value: a lambda, a function object, a function pointer."""
+        arguments = self.arguments(nodes)
+        exs = [ex for ex, _ in arguments]
+        type_ = callee.decayed
+        if isinstance(type_, types.Closure):
+            return self._s.lambdas.call(callee, type_, arguments, node, env)
+        if isinstance(type_, types.Record):
+            called = self._s.methods.operator("()", [callee, *exs], node, env)
+            if called is not None:
+                return called
+        if isinstance(type_, types.Pointer) and isinstance(type_.target, types.FunctionType):
+            pieces = [ex.at(2) for ex in exs]
+            piece = (callee.at(PRIMARY), "(", joined_arguments(pieces), ")")
+            return Ex(piece, type_.target.result)
+        return self._s.say_opaque("a call of an unknown object", [callee, *exs],
+                                  types.UNKNOWN, node)
+
+    def _cast(self, last: Node, nodes: list[tuple[Node, Env]], node: Node, env: Env) -> Ex:
+        targets = syntax.operands(last.child_by_field_name("arguments"))
+        if len(targets) != 1 or len(nodes) != 1:
+            return self._s.expressions.opaque(node, env, f"`{syntax.flat(node)}` is no cast")
+        type_ = self._s.typenames.type(targets[0], env)
+        ex = self._s.expressions.emit(*nodes[0], type_)
+        return self._s.conversions.explicit(ex, type_, node, env)
+
+    def _functional_cast(
+        self, type_: CType, nodes: list[tuple[Node, Env]], node: Node, env: Env
+    ) -> Ex:
+        """``T(a, b)``."""
+        if isinstance(type_, types.Record):
+            arguments = [self._s.expressions.emit(n, e) for n, e in nodes]
+            return self._s.construction.construct(type_, arguments, node, env)
+        if isinstance(type_, types.GroupType):
+            return Ex("0", type_, pure=True)
+        if not nodes:
+            return self._s.construction.zero(type_, Mark(node.start_byte))
+        if len(nodes) == 1:
+            ex = self._s.expressions.emit(*nodes[0], type_)
+            return self._s.conversions.explicit(ex, type_, node, env)
+        exs = [self._s.expressions.emit(n, e) for n, e in nodes]
+        return self._s.say_opaque(f"construction of `{types.spell(type_)}`", exs, type_, node)
+
+    def _braced(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        """``T{a, b}``."""
+        named, value = node.child_by_field_name("type"), node.child_by_field_name("value")
+        if named is None or value is None:
+            return self._s.expressions.opaque(node, env, f"`{syntax.flat(node)}` is not known")
+        type_ = self._s.typenames.type(named, env)
+        return self._s.initialisers.value(value, types.strip(type_), env)
+
+    def _heap(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        type_node = node.child_by_field_name("type")
+        result: CType = types.VOID
+        if type_node is not None and node.type == "new_expression":
+            result = types.Pointer(self._s.typenames.type(type_node, env))
+        return self._s.expressions.opaque(
+            node, env, "the device heap is not modelled", result,
+            [n for n in syntax.operands(node) if n.type in ("identifier", "subscript_expression")],
+        )  # fmt: skip
+
+    def _launch(self, node: Node, env: Env, holder: Node) -> Ex:
+        self._s.say(node, "note", "a launch from the device is not followed")
+        arguments = [ex for ex, _ in self.arguments([(n, env) for n in syntax.operands(holder)])]
+        return self._s.opaque_named("device_launch", arguments, types.VOID, node)
+
+    # -- the library --------------------------------------------------------------------
+
+    def _library(
+        self, function: Node, name: str, nodes: list[tuple[Node, Env]], node: Node, env: Env
+    ) -> Ex:
+        """A function that CUDA or a library defines, or nobody."""
+        arguments = [self._s.expressions.emit(n, e) for n, e in nodes]
+        if name in _PASSED_ON and len(arguments) == 1:
+            return arguments[0]
+        group = groups.function(self._s, function, name, arguments, node, env)
+        if group is not None:
+            return group
+        explicit = self.explicit_arguments(function)
+        if explicit and name in ("min", "max") and len(arguments) == 2:
+            type_ = self._s.typenames.type(explicit[0], env)
+            arguments = [self._s.conversions.coerce(a, type_, node, env) for a in arguments]
+        known = self._s.intrinsics.call(name, arguments, node, env)
+        if known is not None:
+            return known
+        path = "".join(text(function).split()).split("<")[0]
+        path = self._s.names.namespace_path(env, path)
+        spelled = types.mangled([p for p in path.split("::") if p])
+        result = self._s.library_result(name, explicit, arguments, env)
+        return self._s.opaque_named(spelled, arguments, result, node)

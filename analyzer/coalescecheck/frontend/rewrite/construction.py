@@ -1,0 +1,327 @@
+"""Objects of class type: constructors, aggregates, braced lists.
+
+In: types and arguments or braced lists.  Out: :class:`Ex`, initialiser text, the beginning of a
+constructor's C function.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from coalescecheck.frontend import ctypes_lp64
+from coalescecheck.frontend.rewrite import index, syntax, types
+from coalescecheck.frontend.rewrite.body import FunctionWriter
+from coalescecheck.frontend.rewrite.emit import Mark, Piece, joined
+from coalescecheck.frontend.rewrite.env import Env, Found
+from coalescecheck.frontend.rewrite.ex import ASSIGN, PRIMARY, Ex, folded_cast, literal
+from coalescecheck.frontend.rewrite.index import FunctionEntry
+from coalescecheck.frontend.rewrite.output import c_name
+from coalescecheck.frontend.rewrite.syntax import text
+from coalescecheck.frontend.rewrite.types import CType, Field, Record
+
+if TYPE_CHECKING:
+    from coalescecheck.frontend.rewrite.session import Session
+
+_DELETED = ("default_method_clause", "delete_method_clause")
+
+
+class Construction:
+    """Constructs records."""
+
+    def __init__(self, session: Session) -> None:
+        self._s = session
+
+    def construct(self, record: Record, arguments: list[Ex], node: Node, env: Env) -> Ex:
+        """``record(arguments)``: by a constructor, as a copy, or as an aggregate."""
+        record = types.unqualified(record)
+        if len(arguments) == 1 and types.strip(arguments[0].type) == record:
+            return arguments[0]
+        constructed = self._by_constructor(record, arguments, node, env)
+        if constructed is not None:
+            return constructed
+        if len(arguments) == 1 and isinstance(arguments[0].type, types.Record):
+            converted = self._s.methods.conversion(arguments[0], record, node, env)
+            if converted is not None:
+                return converted
+            unpacked = self._componentwise(record, arguments[0])
+            if unpacked is not None:
+                return unpacked
+        return self._aggregate(record, arguments, node, env)
+
+    def _by_constructor(
+        self, record: Record, arguments: list[Ex], node: Node, env: Env
+    ) -> Ex | None:
+        constructors = [
+            e
+            for e in self._s.records.constructors(record)
+            if syntax.child(e.node, *_DELETED) is None and "(" in text(e.declarator)
+        ]
+        source = self._s.records.source(record)
+        if not constructors or source is None:
+            return None
+        found = Found(source.env, record=record)
+        choice = self._s.overloads.choose(
+            [(e, found) for e in constructors], [a.type for a in arguments], [], env
+        )
+        if choice is None:
+            return None
+        instance = self._s.functions.request(choice, record)
+        pairs = [(a, node) for a in arguments]
+        return self._s.functions.call(instance, None, pairs, node, env)
+
+    @staticmethod
+    def _componentwise(record: Record, value: Ex) -> Ex | None:
+        """``dim3(uint3)`` and the like: another record with the same members."""
+        if not isinstance(value.type, types.Record) or not value.pure:
+            return None
+        fields, others = record.layout.fields, value.type.layout.fields
+        if [f.name for f in fields] != [f.name for f in others] or not fields:
+            return None
+        parts: list[Piece] = [(value.at(PRIMARY), ".", f.name) for f in fields]
+        return Ex((f"({record.cname}){{", joined(parts), "}"), record)
+
+    def _aggregate(self, record: Record, arguments: list[Ex], node: Node, env: Env) -> Ex:
+        mark = Mark(node.start_byte)
+        self._s.output.need(record)
+        if not record.layout.complete:
+            return self._s.say_opaque(
+                f"construction of `{record.layout.shown}`", arguments, record, node
+            )
+        fields = record.layout.fields
+        if record.cname == "dim3" and len(arguments) < 3:
+            arguments = [*arguments, *[literal(ctypes_lp64.plain(1))] * (3 - len(arguments))]
+        if len(arguments) > len(fields):
+            return self._s.say_opaque(
+                f"construction of `{record.layout.shown}`", arguments, record, node
+            )
+        parts = [
+            self._s.conversions.coerce(ex, field.type, node, env).at(ASSIGN)
+            for ex, field in zip(arguments, fields, strict=False)
+        ]
+        if not parts:
+            return self.zero(record, mark)
+        return Ex((mark, f"({record.cname}){{", joined(parts), "}"), record)
+
+    def zero(self, type_: CType, mark: Mark) -> Ex:
+        """A value-initialised object."""
+        self._s.output.need(type_)
+        if isinstance(type_, types.Record):
+            return Ex((mark, f"({type_.cname}){{0}}"), type_)
+        if isinstance(type_, types.Pointer):
+            return Ex((mark, "((void*)0)"), type_, pure=True)
+        zero = folded_cast(ctypes_lp64.plain(0), type_)
+        if zero is not None:
+            return literal(zero, mark)
+        return Ex((mark, f"({types.spell(type_)})0"), type_, 14, pure=True)
+
+    def default(self, record: Record, node: Node, env: Env) -> Ex | None:
+        """What ``record x;`` initialises x with; None if it leaves it alone."""
+        for entry in self._s.records.constructors(record):
+            if syntax.child(entry.node, *_DELETED) is None:
+                return self._by_constructor(record, [], node, env)
+        source = self._s.records.source(record)
+        if source is None:
+            return None
+        defaults = member_defaults(source.entry)
+        if not defaults:
+            return None
+        parts: list[Piece] = []
+        for field in record.layout.fields:
+            if field.name in defaults:
+                ex = self._s.expressions.converted(defaults[field.name], source.env, field.type)
+                parts.append((f".{field.name} = ", ex.at(ASSIGN)))
+        return Ex((f"({record.cname}){{", joined(parts), "}"), record) if parts else None
+
+    def begin(self, entry: FunctionEntry, env: Env, writer: FunctionWriter) -> None:
+        """The head of a constructor: the object and its member initialisers."""
+        record = writer.self_type
+        if record is None:
+            return
+        writer.line(f"{record.cname} object;")
+        writer.line(f"{record.cname} *self = &object;")
+        given = self._given(entry)
+        source = self._s.records.source(record)
+        defaults = member_defaults(source.entry) if source is not None else {}
+        for field in record.layout.fields:
+            arguments = given.get(field.name) or given.get(_base_name(field))
+            if arguments is not None:
+                self._initialise(field, arguments, env, writer)
+            elif field.name in defaults:
+                value = self._s.expressions.converted(defaults[field.name], env, field.type)
+                writer.line((f"self->{field.name} = ", value.at(ASSIGN), ";"))
+        names = {f.name for f in record.layout.fields}
+        for name, arguments in given.items():  # members of anonymous unions, delegation
+            if c_name(name) not in names and arguments is not None:
+                self._other(name, arguments, record, env, writer)
+
+    @staticmethod
+    def _given(entry: FunctionEntry) -> dict[str, Node]:
+        """Member initialisers by name."""
+        found: dict[str, Node] = {}
+        for item in syntax.operands(syntax.child(entry.node, "field_initializer_list")):
+            parts = syntax.operands(item)
+            if len(parts) >= 2:
+                name = parts[0].child_by_field_name("name") or parts[0]
+                found[text(name)] = parts[-1]
+        return found
+
+    def _initialise(
+        self, field: Field, arguments: Node, env: Env, writer: FunctionWriter
+    ) -> None:
+        nodes = self._s.expressions.expand(syntax.operands(arguments), env)
+        place = Ex(f"self->{field.name}", field.type, lvalue=True)
+        if isinstance(field.type, types.Array):
+            if nodes:
+                self._s.say(arguments, "note", "an array member's initialiser is left out")
+            return
+        if isinstance(field.type, types.Reference):
+            ex = self._s.expressions.emit(*nodes[0], field.type)
+            value = self._s.conversions.bound(ex, field.type, arguments, env)
+        elif isinstance(field.type, types.Record):
+            exs = [self._s.expressions.emit(n, e) for n, e in nodes]
+            value = self.construct(field.type, exs, arguments, env).at(ASSIGN)
+        elif nodes:
+            ex = self._s.expressions.converted(*nodes[0], field.type)
+            value = ex.at(ASSIGN)
+        else:
+            value = self.zero(field.type, Mark(arguments.start_byte)).at(ASSIGN)
+        writer.line((Mark(arguments.start_byte), place.piece, " = ", value, ";"))
+
+    def _other(
+        self, name: str, arguments: Node, record: Record, env: Env, writer: FunctionWriter
+    ) -> None:
+        found = self._s.records.member(record, name)
+        nodes = [(n, env) for n in syntax.operands(arguments)]
+        if found is not None and found.member is not None:
+            field = Field(".".join(found.member.path), found.member.type)
+            self._initialise(field, arguments, env, writer)
+        elif record.layout.shown == name:
+            exs = [self._s.expressions.emit(n, e) for n, e in nodes]
+            made = self.construct(record, exs, arguments, env)
+            writer.line(("object = ", made.at(ASSIGN), ";"))
+
+
+def _base_name(field: Field) -> str:
+    """The class a base-class field is for, as initialiser lists name it."""
+    if field.name.startswith("base__") and isinstance(field.type, types.Record):
+        return field.type.layout.shown
+    return "\0"
+
+
+def member_defaults(entry: index.RecordEntry) -> dict[str, Node]:
+    """Default member initialisers by field name."""
+    found: dict[str, Node] = {}
+    for member in syntax.operands(entry.node.child_by_field_name("body")):
+        if member.type != "field_declaration" or syntax.has_word(member, "static"):
+            continue
+        name = None
+        for number, item in enumerate(member.children):
+            role = member.field_name_for_child(number)
+            if role == "declarator":
+                name = syntax.declared_name(item)
+            elif role == "default_value" and name is not None:
+                found[c_name(text(name))] = item
+    return found
+
+
+class Initialisers:
+    """Braced lists."""
+
+    def __init__(self, session: Session) -> None:
+        self._s = session
+
+    def value(self, node: Node, type_: CType, env: Env) -> Ex:
+        """``T{…}`` as an expression."""
+        items = syntax.operands(node)
+        mark = Mark(node.start_byte)
+        self._s.output.need(type_)
+        if isinstance(type_, types.Record):
+            designated = any(i.type == "initializer_pair" for i in items)
+            if not designated and self._s.records.constructors(type_):
+                made = self._constructed(items, type_, node, env)
+                if made is not None:
+                    return made
+            if not type_.layout.complete:
+                exs = [self._s.expressions.emit(i, env) for i in items]
+                return self._s.say_opaque(
+                    f"construction of `{type_.layout.shown}`", exs, type_, node
+                )
+            if len(items) == 1 and items[0].type not in ("initializer_list", "initializer_pair"):
+                only = self._s.expressions.emit(items[0], env, type_.layout.fields[0].type
+                                                if type_.layout.fields else None)
+                if types.strip(only.type) == types.unqualified(type_):
+                    return only
+            return Ex((mark, f"({types.spell(type_)})", self.braces(node, type_, env)), type_)
+        if isinstance(type_, types.Array):
+            spelled = types.spell(type_)
+            return Ex((mark, f"({spelled})", self.braces(node, type_, env)), type_, lvalue=True)
+        if not items:
+            return self._s.construction.zero(type_, mark)
+        if len(items) == 1:
+            return self._s.expressions.converted(items[0], env, type_)
+        exs = [self._s.expressions.emit(i, env) for i in items]
+        return self._s.say_opaque("a braced list", exs, type_, node)
+
+    def _constructed(
+        self, items: list[Node], record: Record, node: Node, env: Env
+    ) -> Ex | None:
+        nodes = self._s.expressions.expand(items, env)
+        exs = [self._s.expressions.emit(n, e) for n, e in nodes]
+        made = self._s.construction.construct(record, exs, node, env)
+        return made
+
+    def braces(self, node: Node, type_: CType, env: Env) -> Piece:
+        """C text of a braced initialiser for an aggregate."""
+        items = self._s.expressions.expand(syntax.operands(node), env)
+        if not items:
+            return "{0}"
+        parts: list[Piece] = []
+        fields = type_.layout.fields if isinstance(type_, types.Record) else []
+        for number, (item, inner) in enumerate(items):
+            if item.type == "initializer_pair":
+                parts.append(self._designated(item, type_, inner))
+                continue
+            if isinstance(type_, types.Array):
+                wanted: CType = type_.element
+            else:
+                wanted = fields[number].type if number < len(fields) else types.UNKNOWN
+            parts.append(self.item(item, wanted, inner))
+        return ("{", joined(parts), "}")
+
+    def item(self, node: Node, type_: CType, env: Env) -> Piece:
+        """One element of a braced initialiser."""
+        bare = types.unqualified(type_)
+        if node.type == "initializer_list":
+            if isinstance(bare, types.Array) or (
+                isinstance(bare, types.Record) and not self._s.records.constructors(bare)
+            ):
+                return self.braces(node, bare, env)
+            return self.value(node, bare, env).at(ASSIGN)
+        if isinstance(bare, types.Array | types.Unknown):
+            # elements without braces of their own
+            return self._s.expressions.emit(node, env).at(ASSIGN)
+        ex = self._s.expressions.emit(node, env, bare)
+        if isinstance(bare, types.Record) and not isinstance(ex.type, types.Record):
+            if not self._s.records.constructors(bare):
+                return ex.at(ASSIGN)  # brace elision
+        return self._s.conversions.coerce(ex, bare, node, env).at(ASSIGN)
+
+    def _designated(self, node: Node, type_: CType, env: Env) -> Piece:
+        designator, value = (
+            node.child_by_field_name("designator"),
+            node.child_by_field_name("value"),
+        )
+        if designator is None or value is None:
+            return "0"
+        name = text(designator).lstrip(".").strip()
+        wanted: CType = types.UNKNOWN
+        if isinstance(type_, types.Record):
+            found = self._s.records.member(type_, name)
+            if found is not None and found.member is not None:
+                wanted = found.member.type
+        elif isinstance(type_, types.Array):
+            wanted = type_.element
+            return (text(designator), " = ", self.item(value, wanted, env))
+        return (f".{c_name(name)} = ", self.item(value, wanted, env))

@@ -1,0 +1,181 @@
+"""Conversions that C++ does silently and C does not: operators, bases, references, pointers.
+
+In: emitted expressions and wanted types.  Out: expressions C accepts with those types.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from coalescecheck.frontend.rewrite import types
+from coalescecheck.frontend.rewrite.emit import Mark, Piece
+from coalescecheck.frontend.rewrite.env import Env
+from coalescecheck.frontend.rewrite.ex import (
+    PRIMARY,
+    UNARY,
+    Ex,
+    address_of,
+    cast,
+    dereferenced,
+    folded_cast,
+)
+from coalescecheck.frontend.rewrite.types import CType
+
+if TYPE_CHECKING:
+    from coalescecheck.frontend.rewrite.session import Session
+
+
+class Conversions:
+    """Implicit and explicit conversions."""
+
+    def __init__(self, session: Session) -> None:
+        self._s = session
+
+    def coerce(self, ex: Ex, to: CType, node: Node, env: Env) -> Ex:
+        """``ex`` where a value of type ``to`` is wanted."""
+        to, source = types.strip(to), ex.decayed
+        if source == to or isinstance(to, types.Auto | types.Placeholder | types.Array):
+            return ex
+        match to:
+            case types.Pointer():
+                return self._to_pointer(ex, source, to, node, env)
+            case types.Record():
+                return self._to_record(ex, source, to, node, env)
+            case _:
+                return self._to_scalar(ex, source, to, node, env)
+
+    def _to_scalar(self, ex: Ex, source: CType, to: CType, node: Node, env: Env) -> Ex:
+        if isinstance(source, types.Record | types.Closure | types.GroupType):
+            converted = self._by_operator(ex, to, node, env)
+            if converted is not None:
+                return converted
+            return self._unknown(ex, to, node)
+        if source == types.VOID and to != types.VOID:
+            return self._unknown(ex, to, node)
+        if isinstance(source, types.Pointer) and to != types.BOOL:
+            return cast(ex, to)
+        if types.is_arithmetic(source) or isinstance(source, types.Unknown):
+            return replace(ex, type=to, value=folded_cast(ex.value, to), lvalue=False)
+        return ex
+
+    def _to_pointer(
+        self, ex: Ex, source: CType, to: types.Pointer, node: Node, env: Env
+    ) -> Ex:
+        if isinstance(source, types.Pointer):
+            if types.unqualified(source.target) == types.unqualified(to.target):
+                return replace(ex, type=to) if not isinstance(ex.type, types.Array) else ex
+            if types.VOID in (types.unqualified(source.target), types.unqualified(to.target)):
+                return ex
+            base = self._base_pointer(ex, source, to)
+            return base if base is not None else cast(ex, to)
+        if isinstance(source, types.Record):
+            converted = self._by_operator(ex, to, node, env)
+            return converted if converted is not None else self._unknown(ex, to, node)
+        if isinstance(source, types.Closure):
+            return self._unknown(ex, to, node)
+        if ex.value is not None and not ex.value.number:
+            return Ex("((void*)0)", to, PRIMARY, pure=True)
+        return cast(ex, to) if source != types.VOID else self._unknown(ex, to, node)
+
+    def _base_pointer(self, ex: Ex, source: types.Pointer, to: types.Pointer) -> Ex | None:
+        derived, base = source.target, to.target
+        if not (isinstance(derived, types.Record) and isinstance(base, types.Record)):
+            return None
+        path = self._s.records.base_path(derived, base.cname)
+        if path is None:
+            return None
+        if not base.layout.fields:
+            return cast(ex, to)
+        return Ex(("&", ex.at(PRIMARY), "->", ".".join(path)), to, UNARY, pure=ex.pure)
+
+    def _to_record(
+        self, ex: Ex, source: CType, to: types.Record, node: Node, env: Env
+    ) -> Ex:
+        if isinstance(source, types.Record):
+            path = self._s.records.base_path(source, to.cname)
+            if path is not None and to.layout.fields:
+                return Ex((ex.at(PRIMARY), ".", ".".join(path)), to, lvalue=ex.lvalue)
+            converted = self._by_operator(ex, to, node, env)
+            if converted is not None:
+                return converted
+        if isinstance(source, types.Unknown) or source == types.VOID:
+            return self._unknown(ex, to, node)
+        return self._s.construction.construct(to, [ex], node, env)
+
+    def _by_operator(self, ex: Ex, to: CType, node: Node, env: Env) -> Ex | None:
+        """A conversion operator of the source's class."""
+        if not isinstance(ex.type, types.Record):
+            return None
+        return self._s.methods.conversion(ex, to, node, env)
+
+    def _unknown(self, ex: Ex, to: CType, node: Node) -> Ex:
+        """A value of type ``to`` nobody knows, made of ``ex``."""
+        self._s.say(
+            node, "note", f"conversion to `{types.spell(to)}` is not known: its value is unknown"
+        )
+        arguments = [] if ex.type == types.VOID else [ex]
+        made = self._s.opaque_call(arguments, to, Mark(node.start_byte))
+        if ex.type == types.VOID:
+            return self._s.expressions.sequence(ex, made)
+        return made
+
+    def truth(self, ex: Ex, node: Node, env: Env) -> Ex:
+        """``ex`` as a condition."""
+        if isinstance(ex.type, types.Record | types.Closure | types.GroupType) or (
+            ex.type == types.VOID
+        ):
+            return self._to_scalar(ex, ex.type, types.BOOL, node, env)
+        return ex
+
+    def explicit(self, ex: Ex, to: CType, node: Node, env: Env) -> Ex:
+        """A cast written by the user."""
+        mark = Mark(node.start_byte)
+        self._s.output.need(to)
+        if isinstance(to, types.Reference):
+            pointer = types.Pointer(to.target)
+            address = ex if ex.lvalue else self.materialised(ex)
+            spelled = types.spell(pointer)
+            piece: Piece = (f"({spelled})", address_of(address))
+            return dereferenced(piece, to.target, mark)
+        if isinstance(to, types.Record | types.Auto):
+            return self.coerce(ex, to, node, env)
+        if to == types.VOID:
+            return Ex((mark, "(void)", ex.at(UNARY)), to, UNARY)
+        if isinstance(ex.type, types.Record) or ex.type == types.VOID:
+            return self.coerce(ex, to, node, env)
+        if isinstance(ex.type, types.Closure | types.GroupType):
+            return self._unknown(ex, to, node)
+        return cast(ex, to, mark)
+
+    def bound(self, ex: Ex, to: types.Reference, node: Node, env: Env) -> Piece:
+        """C text for the pointer that a reference of type ``to`` becomes when bound to ``ex``."""
+        target = to.target
+        bare, source = types.unqualified(target), types.unqualified(ex.type)
+        if ex.lvalue and (source == bare or isinstance(target, types.Auto)):
+            return address_of(ex)
+        if ex.lvalue and isinstance(bare, types.Array) and isinstance(source, types.Array):
+            return self._cast_address(ex, target)
+        if ex.lvalue and isinstance(source, types.Record) and isinstance(bare, types.Record):
+            path = self._s.records.base_path(source, bare.cname)
+            if path is not None:
+                if not bare.layout.fields:
+                    return self._cast_address(ex, target)
+                return ("&", ex.at(PRIMARY), ".", ".".join(path))
+        if ex.lvalue and isinstance(bare, types.Unknown):
+            return self._cast_address(ex, target)
+        value = ex if isinstance(target, types.Auto) else self.coerce(ex, target, node, env)
+        return address_of(self.materialised(value))
+
+    def _cast_address(self, ex: Ex, target: CType) -> Piece:
+        self._s.output.need(target)
+        return (f"({types.spell(types.Pointer(target))})", address_of(ex))
+
+    def materialised(self, ex: Ex) -> Ex:
+        """An rvalue given a place in memory, so that it has an address."""
+        type_ = ex.decayed
+        name = self._s.temporary(type_)
+        address: Piece = ("(", name, " = ", ex.at(2), ", &", name, ")")
+        return Ex(("*", address), type_, UNARY, lvalue=True, address=address)

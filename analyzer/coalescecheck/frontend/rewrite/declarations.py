@@ -1,0 +1,421 @@
+"""Declarations inside functions: variables, references, shared arrays, local type names.
+
+In: declaration nodes.  Out: lines of the function being written, names in the environment.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from coalescecheck.frontend.rewrite import index, syntax, types
+from coalescecheck.frontend.rewrite.body import FunctionWriter
+from coalescecheck.frontend.rewrite.emit import Mark, Piece, joined, plain
+from coalescecheck.frontend.rewrite.env import Env, Local, TypeBound, ValueBound
+from coalescecheck.frontend.rewrite.ex import ASSIGN, Ex, integer, literal
+from coalescecheck.frontend.rewrite.misread import MisreadDeclaration
+from coalescecheck.frontend.rewrite.output import c_name
+from coalescecheck.frontend.rewrite.syntax import text
+from coalescecheck.frontend.rewrite.types import CType
+
+if TYPE_CHECKING:
+    from coalescecheck.frontend.rewrite.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class _Variable:
+    """One declared variable: where, what, and its initialiser in either form."""
+
+    node: Node
+    name: str
+    type: CType
+    value: Node | None  # `= value` or a braced list
+    arguments: list[Node] | None  # `(arguments)`
+    shared: bool = False
+    extern: bool = False
+    static: bool = False
+    constant: bool = False
+    align: int = 0
+
+
+class Declarations:
+    """Emits local declarations."""
+
+    def __init__(self, session: Session) -> None:
+        self._s = session
+
+    def local(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        """A declaration statement."""
+        type_node = node.child_by_field_name("type")
+        declarators = syntax.declarators(node)
+        if type_node is not None and not declarators:
+            self._s.typenames.type(type_node, env)
+        for declarator in declarators:
+            if declarator.is_missing:
+                continue
+            binding = _structured(declarator)
+            if binding is not None:
+                self._structured(node, declarator, binding, env, writer)
+                continue
+            variable = self._variable(node, declarator, env)
+            if variable is not None:
+                self._declare(variable, env, writer)
+        if node.has_error:
+            self._errors(node, env, writer)
+
+    def _errors(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        for part in syntax.children(node, "ERROR"):
+            self._s.statements.statement(part, env, writer)
+
+    def _variable(self, node: Node, declarator: Node, env: Env) -> _Variable | None:
+        value: Node | None = None
+        arguments: list[Node] | None = None
+        target = declarator
+        if declarator.type == "init_declarator":
+            value = declarator.child_by_field_name("value")
+            target = declarator.child_by_field_name("declarator") or declarator
+            if value is not None and value.type == "argument_list":
+                value, arguments = None, syntax.operands(value)
+        function = syntax.function_declarator(target)
+        if function is not None and target.type == "function_declarator":
+            if not self._is_vexing(function, env):
+                return None  # a prototype inside a function
+            arguments = [
+                p.child_by_field_name("type") or p
+                for p in syntax.operands(function.child_by_field_name("parameters"))
+            ]
+            target = syntax.inner_declarator(function) or target
+        name = syntax.declared_name(target)
+        if name is None:
+            return None
+        type_ = self._s.typenames.declared(node, target, env)
+        return _Variable(
+            declarator, text(name), type_, value, arguments,
+            shared=syntax.has_word(node, "__shared__"),
+            extern=syntax.has_word(node, "extern"),
+            static=syntax.has_word(node, "static"),
+            constant=syntax.has_word(node, "constexpr"),
+            align=self._s.alignment(node, env),
+        )  # fmt: skip
+
+    def _is_vexing(self, function: Node, env: Env) -> bool:
+        """``T x(a)`` read as a prototype: its "parameter types" are values."""
+        parameters = syntax.operands(function.child_by_field_name("parameters"))
+        for parameter in parameters:
+            type_ = parameter.child_by_field_name("type")
+            if type_ is None or type_.type not in ("type_identifier", "qualified_identifier"):
+                return False
+            if self._s.type_if_named(type_, env) is not None:
+                return False
+        return bool(parameters)
+
+    # -- one variable -------------------------------------------------------------------
+
+    def _declare(self, variable: _Variable, env: Env, writer: FunctionWriter) -> None:
+        if variable.shared:
+            self._shared(variable, env, writer)
+            return
+        type_, first = variable.type, self._first(variable, env)
+        if isinstance(types.strip_reference(type_), types.Auto) or _pointer_to_auto(type_):
+            type_ = self.resolved(type_, first) if first is not None else types.UNKNOWN
+        bare = types.strip(type_)
+        if isinstance(bare, types.GroupType):
+            size = first.type if first is not None else bare
+            kept = size if isinstance(size, types.GroupType) else bare
+            env.names[variable.name] = Local(variable.name, kept)
+        elif isinstance(bare, types.Closure):
+            captures = first.captures if first is not None else ()
+            env.names[variable.name] = Local(variable.name, bare, captures=captures)
+        elif isinstance(type_, types.Reference):
+            self._reference(variable, type_, first, env, writer)
+        elif not self._constant(variable, type_, first, env, writer):
+            self._plain(variable, type_, first, env, writer)
+
+    def _first(self, variable: _Variable, env: Env) -> Ex | None:
+        """The initialiser's value where one expression initialises the variable."""
+        expected = None if isinstance(variable.type, types.Auto) else variable.type
+        node = variable.value
+        if node is None and variable.arguments is not None and len(variable.arguments) == 1:
+            node = variable.arguments[0]
+        if node is None or isinstance(types.strip(variable.type), types.Array):
+            return None
+        if isinstance(types.strip(variable.type), types.Record) and (
+            variable.value is None or node.type == "initializer_list"
+        ):
+            return None
+        return self._s.expressions.emit(node, env, expected)
+
+    def resolved(self, type_: CType, ex: Ex) -> CType:
+        """``auto`` and its decorations, given the initialiser."""
+        if isinstance(type_, types.Auto):
+            return types.qualified(ex.decayed, const=type_.const)
+        if isinstance(type_, types.Reference) and isinstance(type_.target, types.Auto):
+            if not ex.lvalue:
+                return types.unqualified(ex.decayed)
+            return types.Reference(types.qualified(ex.type, const=type_.target.const))
+        if _pointer_to_auto(type_):
+            return ex.decayed
+        return type_
+
+    def _constant(
+        self, variable: _Variable, type_: CType, first: Ex | None, env: Env, writer: FunctionWriter
+    ) -> bool:
+        """An integer constant: an enumerator, or its literal where int is not its type."""
+        constant = variable.constant or type_.const
+        if not constant or first is None or not types.is_integer(type_):
+            return False
+        value = self._s.conversions.coerce(first, type_, variable.node, env).value
+        if value is None or value.type.is_float:
+            return False
+        c = c_name(variable.name)
+        if types.unqualified(type_) == types.INT:
+            spelled = plain(literal(value).piece)
+            writer.line((Mark(variable.node.start_byte), f"enum {{ {c} = {spelled} }};"))
+            env.names[variable.name] = Local(c, types.INT, value)
+        else:
+            env.names[variable.name] = Local(c, types.unqualified(type_), value, literal=True)
+        return True
+
+    def _reference(
+        self,
+        variable: _Variable,
+        type_: types.Reference,
+        first: Ex | None,
+        env: Env,
+        writer: FunctionWriter,
+    ) -> None:
+        c = c_name(variable.name)
+        if first is None and variable.value is not None:
+            first = self._s.expressions.emit(variable.value, env, type_.target)
+        if first is None:
+            first = self._s.say_opaque("a reference", [], types.strip(type_), variable.node)
+        if type_.target.const and not first.lvalue:
+            value = self._s.conversions.coerce(first, type_.target, variable.node, env)
+            self._line(variable, types.unqualified(type_.target), c, value.at(ASSIGN), writer)
+            env.names[variable.name] = Local(c, types.unqualified(type_.target))
+            return
+        address = self._s.conversions.bound(first, type_, variable.node, env)
+        self._line(variable, type_, c, address, writer)
+        env.names[variable.name] = Local(c, type_)
+
+    def _plain(
+        self, variable: _Variable, type_: CType, first: Ex | None, env: Env, writer: FunctionWriter
+    ) -> None:
+        c = c_name(variable.name)
+        if not variable.static:
+            type_ = types.unqualified(type_) if not isinstance(type_, types.Array) else type_
+        type_ = self._sized(variable, type_)
+        value = self._initialiser(variable, type_, first, env)
+        env.names[variable.name] = Local(c, type_, static=variable.static)
+        self._line(variable, type_, c, value, writer)
+
+    def _sized(self, variable: _Variable, type_: CType) -> CType:
+        """``int t[] = {1, 2}`` has two elements."""
+        if isinstance(type_, types.Array) and type_.count is None and not type_.extent:
+            value = variable.value
+            if value is not None and value.type == "initializer_list":
+                return types.Array(type_.element, len(syntax.operands(value)))
+        return type_
+
+    def _initialiser(
+        self, variable: _Variable, type_: CType, first: Ex | None, env: Env
+    ) -> Piece | None:
+        value = variable.value
+        if first is not None:
+            return self._s.conversions.coerce(first, type_, variable.node, env).at(ASSIGN)
+        if value is not None and value.type == "initializer_list":
+            if isinstance(type_, types.Array):
+                return self._s.initialisers.braces(value, type_, env)
+            return self._s.initialisers.value(value, types.unqualified(type_), env).at(ASSIGN)
+        if value is not None:
+            return self._s.expressions.emit(value, env, type_).at(ASSIGN)
+        if isinstance(type_, types.Record):
+            if variable.arguments is not None:
+                nodes = self._s.expressions.expand(variable.arguments, env)
+                exs = [self._s.expressions.emit(n, e) for n, e in nodes]
+                made = self._s.construction.construct(type_, exs, variable.node, env)
+                return made.at(ASSIGN)
+            made_default = self._s.construction.default(type_, variable.node, env)
+            return made_default.at(ASSIGN) if made_default is not None else None
+        if variable.arguments:
+            exs = [self._s.expressions.emit(a, env) for a in variable.arguments]
+            return self._s.say_opaque("an initialiser", exs, type_, variable.node).at(ASSIGN)
+        return None
+
+    def _line(
+        self,
+        variable: _Variable,
+        type_: CType,
+        c: str,
+        value: Piece | None,
+        writer: FunctionWriter,
+        prefix: str = "",
+    ) -> None:
+        self._s.output.need(type_)
+        align = f"_Alignas({variable.align}) " if variable.align else ""
+        static = "static " if variable.static and not prefix else ""
+        head = f"{prefix}{static}{align}{types.declare(type_, c)}"
+        mark = Mark(variable.node.start_byte)
+        writer.line((mark, head, ";") if value is None else (mark, head, " = ", value, ";"))
+
+    # -- shared memory ------------------------------------------------------------------
+
+    def _shared(self, variable: _Variable, env: Env, writer: FunctionWriter) -> None:
+        c, type_ = c_name(variable.name), types.unqualified(variable.type)
+        if not variable.extern:
+            env.names[variable.name] = Local(c, type_, static=True)
+            self._line(variable, type_, c, None, writer, "[[cuda::shared]] ")
+            return
+        known = self._s.dynamic_shared(c, type_)
+        if known == type_:
+            env.names[variable.name] = Local(c, type_, static=True)
+            self._line(variable, type_, c, None, writer, "[[cuda::shared]] extern ")
+            return
+        # one name, two element types (`extern __shared__ T s[]`): one array, seen as both
+        self._line(variable, known, c, None, writer, "[[cuda::shared]] extern ")
+        alias = writer.fresh(c)
+        pointer = types.decayed(type_)
+        self._s.output.need(pointer)
+        writer.line(f"{types.declare(pointer, alias)} = ({types.spell(pointer)}){c};")
+        env.names[variable.name] = Local(alias, pointer)
+
+    # -- the rest -----------------------------------------------------------------------
+
+    def misread(self, found: MisreadDeclaration, env: Env, writer: FunctionWriter) -> None:
+        """A declaration the grammar took for an expression."""
+        arguments = syntax.operands(found.arguments) if found.arguments is not None else None
+        variable = _Variable(found.name, text(found.name), found.type, found.value, arguments)
+        self._declare(variable, env, writer)
+
+    def condition(self, node: Node, env: Env, writer: FunctionWriter) -> Ex:
+        """``if (int x = f())``: the declaration, then its variable as the condition."""
+        target = node.child_by_field_name("declarator")
+        name = syntax.declared_name(target)
+        if target is None or name is None:
+            return self._s.expressions.opaque(node, env, "a condition is not understood")
+        type_ = self._s.typenames.declared(node, target, env)
+        value = node.child_by_field_name("value")
+        if target.type == "init_declarator":
+            value = target.child_by_field_name("value")
+        self._declare(_Variable(target, text(name), type_, value, None), env, writer)
+        return self._s.conversions.truth(self._s.expressions.emit(name, env), name, env)
+
+    def loop_head(self, node: Node, env: Env, writer: FunctionWriter) -> Piece | None:
+        """``int i = 0, j = n`` in the head of a for; None if C cannot say it there."""
+        parts: list[Piece] = []
+        base: str | None = None
+        variables = [self._variable(node, d, env) for d in syntax.declarators(node)]
+        if not variables or any(v is None or _structured(v.node) for v in variables):
+            return None
+        for variable in variables:
+            if variable is None or not _simple(variable.type) or (
+                len(variables) > 1 and isinstance(variable.type, types.Auto)
+            ):
+                return None
+        for variable in variables:
+            if variable is None:
+                continue
+            first = self._first(variable, env)
+            type_ = types.unqualified(variable.type)
+            if isinstance(type_, types.Auto):
+                type_ = self.resolved(type_, first) if first is not None else types.UNKNOWN
+            if not _simple(type_) or isinstance(type_, types.Auto):
+                return None
+            self._s.output.need(type_)
+            c = c_name(variable.name)
+            declared = types.declare(type_, c)
+            own = declared[: declared.index(" ")] if isinstance(type_, types.Pointer) else (
+                declared[: -len(c)]
+            )
+            if base is not None and (own.strip() != base.strip() or "*" in declared):
+                return None
+            base = base or own
+            value = self._initialiser(variable, type_, first, env)
+            shown = declared if not parts else c
+            mark = Mark(variable.node.start_byte)
+            parts.append((mark, shown, " = ", value) if value is not None else (mark, shown))
+            env.names[variable.name] = Local(c, type_)
+        return joined(parts)
+
+    def _structured(
+        self, node: Node, declarator: Node, binding: Node, env: Env, writer: FunctionWriter
+    ) -> None:
+        """``auto [a, b] = record;``."""
+        value = declarator.child_by_field_name("value")
+        names = [text(n) for n in syntax.operands(binding)]
+        if value is None:
+            return
+        ex = self._s.expressions.emit(value, env)
+        fields = ex.type.layout.fields if isinstance(ex.type, types.Record) else []
+        if len(fields) != len(names):
+            self._s.say(declarator, "warning", "a structured binding is not understood: its "
+                        "values are unknown")
+            for name in names:
+                opaque = self._s.opaque_call([ex], types.UNKNOWN, Mark(declarator.start_byte))
+                writer.line(("unknown_t ", c_name(name), " = ", opaque.at(ASSIGN), ";"))
+                env.names[name] = Local(c_name(name), types.UNKNOWN)
+            return
+        holder = writer.fresh("bound")
+        type_ = types.unqualified(ex.type)
+        reference = syntax.inner_declarator(declarator)
+        by_address = reference is not None and reference.type == "reference_declarator"
+        if by_address and ex.lvalue:
+            spelled = types.declare(types.Pointer(type_), holder)
+            writer.line((spelled, " = ", self._s.functions.receiver(ex, ()), ";"))
+        else:
+            writer.line((types.declare(type_, holder), " = ", ex.at(ASSIGN), ";"))
+        arrow = "->" if by_address and ex.lvalue else "."
+        for name, field in zip(names, fields, strict=True):
+            env.names[name] = Local(f"{holder}{arrow}{field.name}", field.type, static=True)
+
+    def type_name(self, node: Node, env: Env) -> None:
+        """A typedef or using declaration."""
+        scope = index.Scope("", None)
+        index.local_entries(node, scope)
+        for name, entries in scope.entries.items():
+            for entry in entries:
+                if isinstance(entry, index.AliasEntry):
+                    if entry.type.type in syntax.RECORDS and entry.type.child_by_field_name("name"):
+                        self._s.records.in_place(entry.type, env)
+                    type_ = self._s.typenames.alias(entry, env)
+                    env.names[name] = TypeBound(type_)
+
+    def local_enum(self, node: Node, env: Env) -> None:
+        """The enumerators of an enum declared in a function."""
+        number: int | None = -1
+        name = node.child_by_field_name("name")
+        for item in syntax.operands(node.child_by_field_name("body")):
+            label = item.child_by_field_name("name")
+            if label is None:
+                continue
+            value = item.child_by_field_name("value")
+            if value is not None:
+                number = self._s.expressions.constant(value, env)
+            elif number is not None:
+                number += 1
+            if number is not None:
+                ex = integer(number)
+                env.names[text(label)] = ValueBound(plain(ex.piece), types.INT, ex.value)
+        if name is not None:
+            env.names[text(name)] = TypeBound(types.INT)
+
+
+def _structured(declarator: Node) -> Node | None:
+    for node in syntax.walk(declarator):
+        if node.type == "structured_binding_declarator":
+            return node
+        if node.type in ("argument_list", "initializer_list", "call_expression"):
+            return None
+    return None
+
+
+def _pointer_to_auto(type_: CType) -> bool:
+    return isinstance(type_, types.Pointer) and isinstance(type_.target, types.Auto)
+
+
+def _simple(type_: CType) -> bool:
+    return isinstance(type_, types.Scalar | types.Pointer | types.Unknown | types.Auto) and (
+        not _pointer_to_auto(type_)
+    )

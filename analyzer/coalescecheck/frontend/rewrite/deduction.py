@@ -1,0 +1,153 @@
+"""Template argument deduction: patterns with placeholders against actual types.
+
+In: types.  Out: what each placeholder stands for.  It must not know about syntax.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from coalescecheck.frontend.ctypes_lp64 import plain
+from coalescecheck.frontend.rewrite import index, types
+from coalescecheck.frontend.rewrite.env import (
+    Argument,
+    Binding,
+    PackBound,
+    TypeBound,
+    ValueBound,
+)
+from coalescecheck.frontend.rewrite.types import CType
+
+
+def placeholders(head: Sequence[index.TemplateParameter]) -> dict[str, Binding]:
+    """Bindings that make a template's parameters visible as unknowns to be deduced."""
+    out: dict[str, Binding] = {}
+    for parameter in head:
+        if not parameter.name:
+            continue
+        hole = types.Placeholder(parameter.name)
+        bound: Argument = (
+            TypeBound(hole) if parameter.kind != "value" else ValueBound(parameter.name, hole)
+        )
+        out[parameter.name] = bound
+    return out
+
+
+def has_placeholder(item: object) -> bool:
+    """Whether a type or argument still holds a placeholder."""
+    match item:
+        case types.Placeholder() | types.Dependent():
+            return True
+        case TypeBound(inner):
+            return has_placeholder(inner)
+        case ValueBound():
+            return isinstance(item.type, types.Placeholder)
+        case PackBound(items):
+            return any(has_placeholder(i) for i in items)
+        case types.Pointer() | types.Reference():
+            return has_placeholder(item.target)
+        case types.Array():
+            return has_placeholder(item.element) or (item.count is None and bool(item.extent))
+        case types.FunctionType():
+            return any(has_placeholder(t) for t in (item.result, *item.parameters))
+        case _:
+            return False
+
+
+def unify(pattern: CType, actual: CType, found: dict[str, Argument], exact: bool = False) -> bool:
+    """Matches an actual type; fills ``found``; False if they contradict.
+
+    ``exact`` compares what has no placeholder too; without it conversions are left to the
+    overload ranking.  Qualifiers of the pattern are not part of what is deduced.
+    """
+    match pattern:
+        case types.Placeholder(name):
+            bare = actual if exact else types.unqualified(actual)
+            if pattern.const:
+                bare = types.unqualified(actual)
+            return _bind(name, TypeBound(bare), found)
+        case types.Reference(target):
+            return unify(target, types.strip(actual), found, exact)
+        case types.Pointer(target):
+            actual = types.decayed(actual)
+            if isinstance(actual, types.Pointer):
+                inner = actual.target
+                if target.const:
+                    inner = types.unqualified(inner)
+                return _unify_target(target, inner, found, exact)
+            return not exact and not has_placeholder(target)
+        case types.Array():
+            return _unify_array(pattern, actual, found, exact)
+        case types.Dependent():
+            return _unify_record(pattern, actual, found)
+        case types.FunctionType():
+            return True
+        case _:
+            return not exact or types.unqualified(pattern) == types.unqualified(actual)
+
+
+def _unify_target(
+    target: CType, actual: CType, found: dict[str, Argument], exact: bool
+) -> bool:
+    """Behind a pointer constness is deduced with the type (``T *`` from ``const float *``)."""
+    if isinstance(target, types.Placeholder):
+        return _bind(target.name, TypeBound(actual), found)
+    return unify(target, actual, found, exact)
+
+
+def _unify_array(
+    pattern: types.Array, actual: CType, found: dict[str, Argument], exact: bool
+) -> bool:
+    if not isinstance(actual, types.Array):
+        return False
+    if pattern.count is None and pattern.extent and actual.count is not None:
+        count = plain(actual.count)
+        value = ValueBound(str(actual.count), types.INT, count)
+        if not _bind(pattern.extent, value, found):
+            return False
+    elif pattern.count is not None and pattern.count != actual.count:
+        return False
+    return unify(pattern.element, actual.element, found, exact)
+
+
+def _unify_record(
+    pattern: types.Dependent, actual: CType, found: dict[str, Argument]
+) -> bool:
+    if not isinstance(actual, types.Record):
+        return False
+    source = actual.layout.source
+    if getattr(source, "entry", None) is not pattern.template:
+        return False
+    actuals: tuple[Argument, ...] = getattr(source, "arguments", ())
+    for hole, value in zip(pattern.arguments, actuals, strict=False):
+        if not unify_argument(hole, value, found, exact=True):
+            return False
+    return True
+
+
+def unify_argument(
+    pattern: object, actual: Argument, found: dict[str, Argument], exact: bool
+) -> bool:
+    """Matches template arguments."""
+    match pattern, actual:
+        case TypeBound(hole), TypeBound(type_):
+            return unify(hole, type_, found, exact)
+        case ValueBound(), ValueBound():
+            if isinstance(pattern.type, types.Placeholder):
+                return _bind(pattern.text, actual, found)
+            return pattern.text == actual.text
+        case PackBound(items), PackBound(actuals) if len(items) == 1:
+            hole = items[0]
+            if isinstance(hole, TypeBound) and isinstance(hole.type, types.Placeholder):
+                return _bind(hole.type.name, PackBound(actuals), found)
+            return items == actuals
+        case _:
+            return pattern == actual
+
+
+def _bind(name: str, value: Argument, found: dict[str, Argument]) -> bool:
+    known = found.get(name)
+    if known is None:
+        found[name] = value
+        return True
+    return known == value

@@ -1,0 +1,225 @@
+"""What names mean at one place of one instance.
+
+In: scopes of the index, template arguments, local declarations.  Out: :class:`Found` for a
+name.  It must not know how anything is written in C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from coalescecheck.frontend.ctypes_lp64 import Value
+from coalescecheck.frontend.rewrite.emit import Piece
+from coalescecheck.frontend.rewrite.index import (
+    Entry,
+    FunctionEntry,
+    NamespaceEntry,
+    Scope,
+    UsingEntry,
+)
+from coalescecheck.frontend.rewrite.types import CType, Record
+
+if TYPE_CHECKING:
+    from coalescecheck.frontend.rewrite.body import FunctionWriter
+
+
+@dataclass(slots=True, eq=False)
+class Local:
+    """A variable or parameter; ``c`` is its C name, ``value`` its constant if it has one.
+
+    ``literal`` says that the constant is written instead of the name.  ``captures`` are the
+    hidden arguments of a lambda held by the variable.
+    """
+
+    c: str
+    type: CType
+    value: Value | None = None
+    literal: bool = False
+    captures: tuple[Piece, ...] = ()
+    static: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TypeBound:
+    """A name that stands for a type."""
+
+    type: CType
+
+
+@dataclass(frozen=True, slots=True)
+class ValueBound:
+    """A template value: its C text, and its constant unless it is free or being deduced."""
+
+    text: str
+    type: CType = field(compare=False)
+    value: Value | None = field(compare=False, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateBound:
+    """A template template argument."""
+
+    entry: Entry
+    env: Env
+
+
+@dataclass(frozen=True, slots=True)
+class PackBound:
+    """A parameter pack: template arguments, or the parameters made of them."""
+
+    items: tuple[object, ...]
+
+
+Argument: TypeAlias = "TypeBound | ValueBound | TemplateBound | PackBound"
+Binding: TypeAlias = "Local | Argument"
+
+
+@dataclass(slots=True)
+class FieldPath:
+    """A data member: the C names from the object to it, and its type."""
+
+    path: tuple[str, ...]
+    type: CType
+
+
+@dataclass(slots=True)
+class Found:
+    """What a name means: a binding, a data member of the current object, or entries."""
+
+    env: Env
+    binding: Binding | None = None
+    member: FieldPath | None = None
+    entries: list[Entry] = field(default_factory=list)
+    record: Record | None = None
+
+
+class Env:
+    """One level of names.  ``record`` makes the members of a class visible."""
+
+    __slots__ = ("function", "names", "parent", "record", "scope")
+
+    def __init__(
+        self,
+        parent: Env | None,
+        names: dict[str, Binding] | None = None,
+        *,
+        scope: Scope | None = None,
+        record: Record | None = None,
+        function: FunctionWriter | None = None,
+    ) -> None:
+        self.parent = parent
+        self.names: dict[str, Binding] = names if names is not None else {}
+        self.scope = scope
+        self.record = record
+        self.function = function or (parent.function if parent is not None else None)
+
+    def child(self, names: dict[str, Binding] | None = None) -> Env:
+        """A nested block."""
+        return Env(self, names)
+
+
+MemberFinder: TypeAlias = "Callable[[Record, str], Found | None]"
+
+
+class Names:
+    """Looks names up."""
+
+    def __init__(self, top: Scope, member: MemberFinder) -> None:
+        self._top = top
+        self._member = member
+        self._envs: dict[int, Env] = {}
+
+    def scope_env(self, scope: Scope) -> Env:
+        """The environment of a namespace."""
+        env = self._envs.get(id(scope))
+        if env is None:
+            parent = self.scope_env(scope.parent) if scope.parent is not None else None
+            env = self._envs[id(scope)] = Env(parent, scope=scope)
+        return env
+
+    def find(self, env: Env, name: str) -> Found | None:
+        """The innermost meaning of an unqualified name."""
+        at: Env | None = env
+        while at is not None:
+            binding = at.names.get(name)
+            if binding is not None:
+                return Found(at, binding)
+            found = self._member(at.record, name) if at.record is not None else None
+            if found is None and at.scope is not None:
+                found = self.in_scope(at.scope, name)
+                if found is not None and found.env.scope is at.scope:
+                    found.env = at
+            if found is not None:
+                return found
+            at = at.parent
+        return None
+
+    def in_scope(self, scope: Scope, name: str, depth: int = 0) -> Found | None:
+        """The entries a namespace has under a name, its own first, then those it uses."""
+        if depth > 8:
+            return None
+        entries = scope.entries.get(name)
+        if entries:
+            using = [e for e in entries if isinstance(e, UsingEntry)]
+            if len(using) == len(entries):
+                return self._through_using(scope, using[0], depth)
+            return Found(self.scope_env(scope), entries=entries)
+        for path in scope.using:
+            inner = self.namespace(scope, path)
+            if inner is not None and inner is not scope:
+                found = self.in_scope(inner, name, depth + 1)
+                if found is not None:
+                    return found
+        return None
+
+    def _through_using(self, scope: Scope, entry: UsingEntry, depth: int) -> Found | None:
+        path, _, name = entry.target.rpartition("::")
+        inner = self.namespace(scope, path) if path else self._top
+        return None if inner is None else self.in_scope(inner, name, depth + 1)
+
+    def namespace(self, scope: Scope, path: str) -> Scope | None:
+        """The namespace ``path`` names when written in ``scope``; None if it is not known."""
+        parts = [p.strip() for p in path.split("::")]
+        start: Scope | None = self._top if parts[0] == "" else scope
+        parts = [p for p in parts if p]
+        while start is not None:
+            inner: Scope | None = start
+            for part in parts:
+                inner = self._step(inner, part) if inner is not None else None
+            if inner is not None:
+                return inner
+            start = start.parent
+        return None
+
+    def _step(self, scope: Scope, part: str) -> Scope | None:
+        for entry in scope.entries.get(part, ()):
+            if isinstance(entry, NamespaceEntry):
+                if entry.inner is not None:
+                    return entry.inner
+                return self.namespace(scope, entry.target) if entry.target != part else None
+        return None
+
+    def namespace_path(self, env: Env, path: str) -> str:
+        """``path`` with a namespace alias at its head replaced (``cg`` by its target)."""
+        head, _, rest = path.partition("::")
+        found = self.find(env, head)
+        if found is not None:
+            for entry in found.entries:
+                if isinstance(entry, NamespaceEntry) and entry.target:
+                    return entry.target + ("::" + rest if rest else "")
+        return path
+
+    def functions(self, env: Env, name: str) -> list[tuple[FunctionEntry, Found]]:
+        """All functions an unqualified call may mean, innermost first."""
+        found: list[tuple[FunctionEntry, Found]] = []
+        at: Env | None = env
+        while at is not None:
+            here = self._member(at.record, name) if at.record is not None else None
+            if here is None and at.scope is not None:
+                here = self.in_scope(at.scope, name)
+            if here is not None:
+                found += [(e, here) for e in here.entries if isinstance(e, FunctionEntry)]
+            at = at.parent
+        return found

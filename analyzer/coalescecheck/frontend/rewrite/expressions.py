@@ -1,0 +1,362 @@
+"""Expressions: C++ syntax to typed C.
+
+In: an expression node and its environment.  Out: :class:`Ex`.  Calls, operators, names and
+conversions have their own modules; this one decides which of them a node is for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from coalescecheck.frontend import constants, ctypes_lp64
+from coalescecheck.frontend.rewrite import syntax, types
+from coalescecheck.frontend.rewrite.emit import Mark, joined, plain
+from coalescecheck.frontend.rewrite.env import Env, PackBound, ValueBound
+from coalescecheck.frontend.rewrite.ex import (
+    COMMA,
+    CONDITIONAL,
+    PRIMARY,
+    UNARY,
+    Ex,
+    integer,
+    literal,
+)
+from coalescecheck.frontend.rewrite.syntax import text
+from coalescecheck.frontend.rewrite.types import CType
+
+if TYPE_CHECKING:
+    from coalescecheck.frontend.rewrite.session import Session
+
+_MAX_DEPTH = 120  # nested nodes; Python's own stack allows about three times as many
+
+
+class Expressions:
+    """Emits expressions."""
+
+    def __init__(self, session: Session) -> None:
+        self._s = session
+        self._depth = 0
+        self._handlers: dict[str, Callable[[Node, Env, CType | None], Ex]] = {
+            "number_literal": self._number,
+            "char_literal": self._character,
+            "string_literal": self._string,
+            "raw_string_literal": self._raw_string,
+            "concatenated_string": self._string,
+            "true": self._boolean,
+            "false": self._boolean,
+            "null": self._null,
+            "nullptr": self._null,
+            "parenthesized_expression": self._parenthesized,
+            "condition_clause": self._parenthesized,
+            "conditional_expression": self._conditional,
+            "comma_expression": self._comma,
+            "sizeof_expression": self._sizeof,
+            "alignof_expression": self._alignof,
+            "initializer_list": self._braces,
+            "type_descriptor": self._descriptor,
+            "parameter_pack_expansion": self._lone_pack,
+            "fold_expression": self._fold,
+        }
+
+    def register(self, node_type: str, handler: Callable[[Node, Env, CType | None], Ex]) -> None:
+        """Another module emits nodes of ``node_type``."""
+        self._handlers[node_type] = handler
+
+    def emit(self, node: Node, env: Env, expected: CType | None = None) -> Ex:
+        """The C of an expression; ``expected`` is the type wanted by its surroundings."""
+        handler = self._handlers.get(node.type)
+        if handler is None or self._depth > _MAX_DEPTH:
+            return self.opaque(node, env, f"`{_shown(node)}` is not understood")
+        self._depth += 1
+        try:
+            return handler(node, env, expected)
+        finally:
+            self._depth -= 1
+
+    def converted(self, node: Node, env: Env, type_: CType) -> Ex:
+        """The C of an expression converted to ``type_``."""
+        return self._s.conversions.coerce(self.emit(node, env, type_), type_, node, env)
+
+    def constant(self, node: Node, env: Env) -> int | None:
+        """The integer value of a constant expression, None if it is none."""
+        value = self.emit(node, env).value
+        return int(value.number) if value is not None and not value.type.is_float else None
+
+    def extent(self, node: Node, env: Env) -> tuple[int | None, str]:
+        """An array bound: its constant, or its C text."""
+        ex = self.emit(node, env)
+        if ex.value is not None and not ex.value.type.is_float:
+            return int(ex.value.number), ""
+        return None, plain(ex.piece)
+
+    def type_only(self, node: Node, env: Env) -> CType:
+        """The type of an expression that is not evaluated."""
+        return self.emit(node, env).type
+
+    def template_value(self, node: Node, type_: CType, env: Env) -> ValueBound:
+        """A template argument for a value parameter."""
+        ex = self.emit(node, env, type_)
+        if ex.value is not None:
+            kind = types.folding_type(type_)
+            value = ctypes_lp64.convert(ex.value.number, kind) if kind else ex.value
+            if value is not None:
+                return ValueBound(plain(literal(value).piece), type_, value)
+        spelled = plain(ex.piece)
+        hole = ex.type if isinstance(ex.type, types.Placeholder) else type_
+        return ValueBound(spelled, hole)
+
+    def opaque(
+        self,
+        node: Node,
+        env: Env,
+        why: str,
+        result: CType | None = None,
+        parts: list[Node] | None = None,
+    ) -> Ex:
+        """Unknown code: a call of a function with no body which keeps the parts as arguments."""
+        self._s.say(node, "warning", f"{why}: its value is unknown")
+        arguments: list[Ex] = []
+        for part in self._parts(node) if parts is None else parts:
+            ex = self.emit(part, env)
+            if not ex.pure or isinstance(ex.type, types.Pointer | types.Array):
+                arguments.append(ex)
+        return self._s.opaque_call(arguments, result or types.UNKNOWN, self.mark(node))
+
+    def _parts(self, node: Node) -> list[Node]:
+        """The largest expressions below ``node`` that are understood."""
+        found: list[Node] = []
+        for part in syntax.operands(node):
+            if part.type in self._handlers and part.type != "type_identifier":
+                found.append(part)
+            else:
+                found += self._parts(part)
+        return found
+
+    @staticmethod
+    def mark(node: Node) -> Mark:
+        return Mark(node.start_byte)
+
+    # -- literals -----------------------------------------------------------------------
+
+    def _number(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        spelled = text(node).replace("'", "")
+        value = constants.integer_literal(spelled)
+        if value is not None:
+            # digits stay as written where C has them (hexadecimal, octal)
+            base = literal(value)
+            keep = spelled[:2].lower() == "0x" and not set(spelled[2:].lower()) & set("z")
+            piece = spelled if keep else plain(base.piece)
+            return Ex((self.mark(node), piece), base.type, PRIMARY, value, pure=True)
+        lower = spelled.lower()
+        hexadecimal = lower.startswith("0x")
+        single = lower.endswith("f") and (not hexadecimal or "p" in lower)
+        type_ = types.FLOAT if single else types.DOUBLE
+        number = constants.evaluate_value(node, lambda name: None)
+        if lower.endswith(("f16", "bf16")):
+            spelled, type_ = lower.split("b")[0].split("f16")[0], types.FLOAT
+        return Ex((self.mark(node), spelled), type_, PRIMARY, number, pure=True)
+
+    def _character(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        value = constants.char_literal(text(node))
+        spelled = text(node)
+        spelled = spelled[spelled.find("'") :]
+        return Ex((self.mark(node), spelled), types.CHAR, PRIMARY, value, pure=True)
+
+    def _string(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        spelled = syntax.flat(node) if node.type == "concatenated_string" else text(node)
+        spelled = spelled[spelled.find('"') :]
+        type_ = types.Pointer(types.qualified(types.CHAR, const=True))
+        return Ex((self.mark(node), spelled), type_, pure=True)
+
+    def _raw_string(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        type_ = types.Pointer(types.qualified(types.CHAR, const=True))
+        return Ex((self.mark(node), '""'), type_, pure=True)
+
+    def _boolean(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        value = ctypes_lp64.Value(int(node.type == "true"), ctypes_lp64.BOOL)
+        return literal(value, self.mark(node))
+
+    def _null(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        type_ = types.Pointer(types.VOID)
+        return Ex((self.mark(node), "((void*)0)"), type_, pure=True)
+
+    # -- structure ----------------------------------------------------------------------
+
+    def _parenthesized(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        inner = syntax.operands(node)
+        if len(inner) != 1:
+            return self.opaque(node, env, f"`{_shown(node)}` is not understood")
+        return self.emit(inner[0], env, expected)
+
+    def _descriptor(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        """A value that the grammar took for a type (``f<FLAG>``)."""
+        inner = node.child_by_field_name("type")
+        if inner is None or node.child_by_field_name("declarator") is not None:
+            return self.opaque(node, env, f"`{_shown(node)}` is not understood")
+        return self.emit(inner, env, expected)
+
+    def _conditional(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        parts = [node.child_by_field_name(n) for n in ("condition", "consequence", "alternative")]
+        if parts[0] is None or parts[1] is None or parts[2] is None:
+            return self.opaque(node, env, f"`{_shown(node)}` is not understood")
+        condition = self._s.conversions.truth(self.emit(parts[0], env), parts[0], env)
+        if condition.value is not None:
+            return self.emit(parts[1] if condition.value.number else parts[2], env, expected)
+        a, b = self.emit(parts[1], env, expected), self.emit(parts[2], env, expected)
+        type_ = self._joined_type(a, b)
+        if a.lvalue and b.lvalue and isinstance(type_, types.Record) and a.type == b.type:
+            return self._s.chosen_object(condition, a, b, type_)
+        a = self._s.conversions.coerce(a, type_, parts[1], env)
+        b = self._s.conversions.coerce(b, type_, parts[2], env)
+        piece = (
+            condition.at(CONDITIONAL + 1), " ? ", a.at(CONDITIONAL), " : ", b.at(CONDITIONAL),
+        )  # fmt: skip
+        pure = condition.pure and a.pure and b.pure
+        return Ex(piece, type_, CONDITIONAL, pure=pure)
+
+    @staticmethod
+    def _joined_type(a: Ex, b: Ex) -> CType:
+        """The type of ``c ? a : b``."""
+        left, right = a.decayed, b.decayed
+        if left == right:
+            return left
+        for one in (left, right):
+            if isinstance(one, types.Record):
+                return one
+        if isinstance(left, types.Pointer) or isinstance(right, types.Pointer):
+            pointer = left if isinstance(left, types.Pointer) else right
+            if isinstance(pointer, types.Pointer) and pointer.target == types.VOID:
+                return right if pointer is left and isinstance(right, types.Pointer) else left
+            return pointer
+        if types.VOID in (left, right):
+            return types.VOID
+        return types.usual_conversion(left, right)
+
+    def _comma(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if left is None or right is None:
+            return self.opaque(node, env, f"`{_shown(node)}` is not understood")
+        a, b = self.emit(left, env), self.emit(right, env, expected)
+        return self.sequence(a, b)
+
+    @staticmethod
+    def sequence(a: Ex, b: Ex) -> Ex:
+        """``a, b``."""
+        piece = (a.at(COMMA), ", ", b.at(ASSIGN_LEVEL))
+        return replace(b, piece=piece, precedence=COMMA, lvalue=False, address=None, value=None)
+
+    # -- sizes --------------------------------------------------------------------------
+
+    def _sizeof(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        if syntax.child(node, "...") is not None:
+            return self._pack_size(node, env)
+        type_ = self._operand_type(node, env)
+        size = types.size_of(type_)
+        if size is not None:
+            value = ctypes_lp64.Value(size, ctypes_lp64.ULONG)
+            return literal(value, self.mark(node))
+        self._s.output.need(type_)
+        piece = (self.mark(node), f"sizeof({types.spell(type_)})")
+        return Ex(piece, types.ULONG, UNARY, pure=True)
+
+    def _pack_size(self, node: Node, env: Env) -> Ex:
+        value = node.child_by_field_name("value")
+        found = self._s.names.find(env, text(value)) if value is not None else None
+        if found is not None and isinstance(found.binding, PackBound):
+            return integer(len(found.binding.items))
+        return self.opaque(node, env, f"`{_shown(node)}` is not known", types.ULONG, [])
+
+    def _operand_type(self, node: Node, env: Env) -> CType:
+        named = node.child_by_field_name("type")
+        if named is not None:
+            return types.strip(self._s.typenames.type(named, env))
+        value = node.child_by_field_name("value")
+        while value is not None and value.type == "parenthesized_expression":
+            value = next(iter(syntax.operands(value)), None)
+        if value is None:
+            return types.UNKNOWN
+        as_type = self._s.type_if_named(value, env)
+        return types.strip(as_type) if as_type is not None else self.type_only(value, env)
+
+    def _alignof(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        align = types.align_of(self._operand_type(node, env))
+        if align is None:
+            return self.opaque(node, env, f"`{_shown(node)}` is not known", types.ULONG, [])
+        return literal(ctypes_lp64.Value(align, ctypes_lp64.ULONG), self.mark(node))
+
+    # -- lists and packs ----------------------------------------------------------------
+
+    def _braces(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        """A braced list where a value of type ``expected`` is wanted."""
+        if expected is None or isinstance(expected, types.Auto):
+            inner = syntax.operands(node)
+            if len(inner) == 1:
+                return self.emit(inner[0], env)
+            return self.opaque(node, env, f"the type of `{_shown(node)}` is not known")
+        return self._s.initialisers.value(node, types.strip(expected), env)
+
+    def expand(self, nodes: list[Node], env: Env) -> list[tuple[Node, Env]]:
+        """Argument nodes with parameter packs written out, each with its environment."""
+        out: list[tuple[Node, Env]] = []
+        for node in nodes:
+            if node.type != "parameter_pack_expansion":
+                out.append((node, env))
+                continue
+            pattern = node.child_by_field_name("pattern")
+            if pattern is not None:
+                out += [(pattern, inner) for inner in self._pack_envs(pattern, env)]
+        return out
+
+    def _pack_envs(self, pattern: Node, env: Env) -> list[Env]:
+        packs: dict[str, PackBound] = {}
+        for part in syntax.walk(pattern):
+            if part.type in ("identifier", "type_identifier"):
+                found = self._s.names.find(env, text(part))
+                if found is not None and isinstance(found.binding, PackBound):
+                    packs[text(part)] = found.binding
+        count = min((len(p.items) for p in packs.values()), default=0)
+        envs = []
+        for number in range(count):
+            inner = env.child({})
+            for name, pack in packs.items():
+                inner.names[name] = pack.items[number]  # type: ignore[assignment]
+            envs.append(inner)
+        return envs
+
+    def _lone_pack(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        parts = [self.emit(n, e) for n, e in self.expand([node], env)]
+        if not parts:
+            return integer(0)
+        return Ex(joined([p.at(ASSIGN_LEVEL) for p in parts]), parts[-1].type, COMMA)
+
+    def _fold(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        """``(f(xs), ...)`` and ``(xs + ...)``."""
+        sides = [node.child_by_field_name("left"), node.child_by_field_name("right")]
+        patterns = [s for s in sides if s is not None and s.type != "..." and text(s) != "..."]
+        sign = node.child_by_field_name("operator")
+        operator = text(sign) if sign is not None else ","
+        if len(patterns) != 1:
+            return self.opaque(node, env, f"`{_shown(node)}` is not understood")
+        parts = [self.emit(patterns[0], e) for e in self._pack_envs(patterns[0], env)]
+        if not parts:
+            return integer(0)
+        total = parts[0]
+        for part in parts[1:]:
+            if operator == ",":
+                total = self.sequence(total, part)
+            else:
+                total = self._s.operators.binary(operator, total, part, node, env)
+        return total
+
+
+ASSIGN_LEVEL = 2
+
+
+def _shown(node: Node) -> str:
+    """Source text for a message, short."""
+    shown = syntax.flat(node)
+    return shown if len(shown) <= 60 else shown[:57] + "..."

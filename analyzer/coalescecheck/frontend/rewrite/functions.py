@@ -1,0 +1,353 @@
+"""Device functions, methods and constructors, written when they are first called.
+
+In: a choice of the overload resolution.  Out: a C function in the output and an
+:class:`Instance` that calls can use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from coalescecheck.frontend.rewrite import syntax, types
+from coalescecheck.frontend.rewrite.body import FunctionWriter
+from coalescecheck.frontend.rewrite.emit import Line, Mark, Piece
+from coalescecheck.frontend.rewrite.env import (
+    Env,
+    Local,
+    PackBound,
+    TypeBound,
+    ValueBound,
+)
+from coalescecheck.frontend.rewrite.ex import Ex, address_of
+from coalescecheck.frontend.rewrite.ex import call as c_call
+from coalescecheck.frontend.rewrite.index import FunctionEntry
+from coalescecheck.frontend.rewrite.output import block, c_name
+from coalescecheck.frontend.rewrite.overloads import Choice, is_pack, parameter_nodes
+from coalescecheck.frontend.rewrite.records import argument_name
+from coalescecheck.frontend.rewrite.types import CType, Record
+
+if TYPE_CHECKING:
+    from coalescecheck.frontend.rewrite.session import Session
+
+_MAX_INSTANCES = 400  # of one kernel; more are recursive templates that do not end
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter: its C name, C++ type and default.  A lambda has ``hidden`` parameters."""
+
+    c: str
+    type: CType
+    node: Node
+    default: Node | None = None
+    hidden: tuple[tuple[str, CType], ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Instance:
+    """A C function: how to call it.  ``env`` is where default arguments are read."""
+
+    cname: str
+    result: CType
+    parameters: list[Parameter]
+    env: Env
+    self_type: Record | None = None
+    open: bool = True
+    announced: bool = False
+    lines: list[Line] = field(default_factory=list)
+
+
+class Functions:
+    """All functions of one kernel."""
+
+    def __init__(self, session: Session) -> None:
+        self._s = session
+        self._known: dict[tuple[object, ...], Instance] = {}
+
+    def full(self) -> bool:
+        return len(self._known) >= _MAX_INSTANCES
+
+    def request(self, choice: Choice, self_type: Record | None) -> Instance:
+        """The instance for a choice, written if it is new."""
+        entry = choice.entry
+        owner = choice.found.record.cname if choice.found.record is not None else ""
+        key = (id(entry), owner, *choice.bound.items())
+        known = self._known.get(key)
+        if known is not None:
+            self._announce(known)
+            return known
+        constructing = self_type is not None and _is_constructor(entry, self_type)
+        name = self._name(choice, self_type, constructing)
+        writer = FunctionWriter(types.VOID, self_type)
+        env = Env(choice.env, {}, function=writer)
+        result = self._result(choice, env, self_type, constructing)
+        writer.result = result
+        parameters = self.parameters(entry, env)
+        instance = Instance(name, result, parameters, env, None if constructing else self_type)
+        self._known[key] = instance
+        if entry.body is None:
+            self._declare(instance)
+        else:
+            instance.cname = self._s.output.unique(name)
+            self._write(instance, entry, writer, constructing)
+        instance.open = False
+        return instance
+
+    def _name(self, choice: Choice, self_type: Record | None, constructing: bool) -> str:
+        entry = choice.entry
+        record = choice.found.record
+        if constructing and self_type is not None:
+            parts = [self_type.cname, "new"]
+        elif record is not None:
+            parts = [record.cname, _OPERATORS.get(entry.name, entry.name)]
+        else:
+            parts = [*entry.scope.path, _OPERATORS.get(entry.name, entry.name)]
+        parts += [argument_name(a) for a in choice.bound.values()]
+        return c_name(types.mangled([p for p in parts if p]))
+
+    def _result(
+        self, choice: Choice, env: Env, self_type: Record | None, constructing: bool
+    ) -> CType:
+        if constructing and self_type is not None:
+            return self_type
+        return types.unqualified(self.result_type(choice.entry, env))
+
+    def result_type(self, entry: FunctionEntry, env: Env) -> CType:
+        """The declared result type."""
+        if entry.declarator.type == "operator_cast":
+            return self._converted_to(entry.declarator, env)
+        outer = entry.node.child_by_field_name("declarator")
+        type_ = self._s.typenames.declared(entry.node, outer, env)
+        return type_.result if isinstance(type_, types.FunctionType) else type_
+
+    def _converted_to(self, node: Node, env: Env) -> CType:
+        type_ = node.child_by_field_name("type")
+        base = self._s.typenames.type(type_, env) if type_ is not None else types.UNKNOWN
+        at = node.child_by_field_name("declarator")
+        while at is not None and at.type != "abstract_function_declarator":
+            if at.type == "abstract_pointer_declarator":
+                base = types.Pointer(base)
+            elif at.type == "abstract_reference_declarator":
+                base = types.Reference(base)
+            at = syntax.inner_declarator(at)
+        return base
+
+    # -- parameters ---------------------------------------------------------------------
+
+    def parameters(self, entry: FunctionEntry, env: Env) -> list[Parameter]:
+        """Parameters with their names bound in ``env``."""
+        out: list[Parameter] = []
+        for number, node in enumerate(parameter_nodes(entry)):
+            if is_pack(node):
+                out += self._pack(node, env)
+                continue
+            type_ = self._s.overloads.parameter_type(node, env)
+            out.append(self._parameter(node, type_, number, env))
+        return out
+
+    def _parameter(self, node: Node, type_: CType, number: int, env: Env) -> Parameter:
+        declared = syntax.declared_name(node.child_by_field_name("declarator"))
+        name = syntax.text(declared) if declared is not None else ""
+        c = c_name(name) if name else f"unnamed__{number}"
+        parameter, local = self.parameter(c, type_, node)
+        if name:
+            env.names[name] = local
+        return parameter
+
+    def parameter(self, c: str, type_: CType, node: Node) -> tuple[Parameter, Local]:
+        """A parameter of one type, and the local it is inside the function."""
+        type_ = by_value(type_)
+        self._s.output.need(type_)
+        default = node.child_by_field_name("default_value")
+        bare = types.strip(type_)
+        if isinstance(bare, types.Closure):
+            hidden = self._s.lambdas.hidden(bare, c)
+            captures = tuple(n for n, _ in hidden)
+            return Parameter(c, bare, node, default, hidden), Local(c, bare, captures=captures)
+        if isinstance(bare, types.GroupType):
+            return Parameter(c, bare, node, default), Local(c, bare)
+        return Parameter(c, type_, node, default), Local(c, type_)
+
+    def _pack(self, node: Node, env: Env) -> list[Parameter]:
+        """``Ts... xs``: one parameter for each type of the pack."""
+        type_node = node.child_by_field_name("type")
+        declared = syntax.declared_name(node.child_by_field_name("declarator"))
+        if type_node is None or declared is None:
+            return []
+        pack_name, name = syntax.text(type_node), syntax.text(declared)
+        found = self._s.names.find(env, pack_name)
+        items = found.binding.items if found and isinstance(found.binding, PackBound) else ()
+        out, locals_ = [], []
+        for number, item in enumerate(items):
+            if not isinstance(item, TypeBound | ValueBound):
+                continue
+            inner = env.child({pack_name: item})
+            declarator = node.child_by_field_name("declarator")
+            type_ = self._s.typenames.declared(node, declarator, inner)
+            parameter, local = self.parameter(f"{name}__{number}", type_, node)
+            out.append(parameter)
+            locals_.append(local)
+        env.names[name] = PackBound(tuple(locals_))
+        return out
+
+    # -- writing ------------------------------------------------------------------------
+
+    def _declare(self, instance: Instance) -> None:
+        """A function without a body: known by its prototype only."""
+        parameters: list[CType] = []
+        if instance.self_type is not None:
+            parameters.append(types.Pointer(instance.self_type))
+        parameters += [p.type for p in instance.parameters]
+        result = instance.result if not isinstance(instance.result, types.Auto) else types.UNKNOWN
+        instance.result = result
+        instance.cname = self._s.output.prototype(instance.cname, result, parameters)
+
+    def _announce(self, instance: Instance) -> None:
+        """A function that is called while it is being written needs a prototype."""
+        if instance.open and not instance.announced:
+            instance.announced = True
+            if isinstance(instance.result, types.Auto):
+                instance.result = types.UNKNOWN
+            self._s.output.prototypes.append(f"{self._head(instance)};")
+
+    def _write(
+        self, instance: Instance, entry: FunctionEntry, writer: FunctionWriter, constructing: bool
+    ) -> None:
+        env = instance.env
+        if constructing:
+            self._s.construction.begin(entry, env, writer)
+        if entry.body is not None:
+            self._s.statements.body(entry.body, env, writer)
+        if constructing:
+            writer.line("return object;")
+        if isinstance(instance.result, types.Auto):
+            deduced = writer.result
+            instance.result = types.VOID if isinstance(deduced, types.Auto) else deduced
+        self._s.output.need(instance.result)
+        mark = Mark(entry.node.start_byte)
+        head = (mark, self._head(instance))
+        self._s.output.functions.append(block(writer.body(), head))
+
+    def _head(self, instance: Instance) -> str:
+        parts = []
+        if instance.self_type is not None:
+            parts.append(types.declare(types.Pointer(instance.self_type), "self"))
+        parts += self.spelled(instance.parameters)
+        arguments = ", ".join(parts) or "void"
+        return "static " + types.declare(instance.result, f"{instance.cname}({arguments})")
+
+    @staticmethod
+    def spelled(parameters: Sequence[Parameter]) -> list[str]:
+        """C declarations of the parameters."""
+        out = []
+        for parameter in parameters:
+            if isinstance(parameter.type, types.Closure):
+                out += [types.declare(t, n) for n, t in parameter.hidden]
+            elif not isinstance(parameter.type, types.GroupType):
+                out.append(types.declare(parameter.type, parameter.c))
+        return out
+
+    # -- calling ------------------------------------------------------------------------
+
+    def call(
+        self,
+        instance: Instance,
+        self_address: Piece | None,
+        arguments: Sequence[tuple[Ex, Node]],
+        node: Node,
+        env: Env,
+    ) -> Ex:
+        """A C call of an instance."""
+        pieces: list[Piece] = []
+        if instance.self_type is not None and self_address is not None:
+            pieces.append(self_address)
+        for number, parameter in enumerate(instance.parameters):
+            if number < len(arguments):
+                ex, at = arguments[number]
+                pieces += self.argument(parameter, ex, at, env)
+            elif parameter.default is not None:
+                ex = self._s.expressions.emit(parameter.default, instance.env, parameter.type)
+                pieces += self.argument(parameter, ex, parameter.default, instance.env)
+        result = instance.result
+        if isinstance(result, types.Auto):
+            result = types.UNKNOWN
+        return c_call(instance.cname, pieces, result, Mark(node.start_byte))
+
+    def argument(self, parameter: Parameter, ex: Ex, at: Node, env: Env) -> list[Piece]:
+        """The C arguments for one parameter: none, one, or a lambda's captures."""
+        match parameter.type:
+            case types.Closure():
+                return list(ex.captures)
+            case types.GroupType():
+                return []
+            case types.Reference() as reference:
+                return [self._s.conversions.bound(ex, reference, at, env)]
+            case type_:
+                return [self._s.conversions.coerce(ex, type_, at, env).at(2)]
+
+    def as_value(self, node: Node, env: Env, expected: CType | None) -> Ex | None:
+        """A function's name used as a value: a function pointer."""
+        candidates = self._s.calls.candidates(node, env)
+        explicit = self._s.calls.explicit_arguments(node)
+        wanted: Sequence[CType] | None = None
+        target = expected.target if isinstance(expected, types.Pointer) else expected
+        if isinstance(target, types.FunctionType):
+            wanted = target.parameters
+        for entry, found in candidates:
+            if wanted is None and entry.head is not None and not explicit:
+                continue
+            types_ = wanted if wanted is not None else [
+                self._s.overloads.parameter_type(p, found.env) for p in parameter_nodes(entry)
+            ]
+            choice = self._s.overloads.choose([(entry, found)], types_, explicit, env)
+            if choice is not None:
+                instance = self.request(choice, None)
+                signature = types.FunctionType(
+                    instance.result, tuple(p.type for p in instance.parameters)
+                )
+                piece = (Mark(node.start_byte), instance.cname)
+                return Ex(piece, types.Pointer(signature), pure=True)
+        return None
+
+    def receiver(self, ex: Ex, path: Sequence[str]) -> Piece:
+        """The address of the object a method is called on (or of one of its bases)."""
+        if not ex.lvalue:
+            ex = self._s.conversions.materialised(ex)
+        if not path:
+            return address_of(ex)
+        return ("&", ex.at(16), ".", ".".join(path))
+
+
+def by_value(type_: CType) -> CType:
+    """``const float &`` is passed by value: nothing can tell, and reading it is one access."""
+    if isinstance(type_, types.Reference):
+        target = type_.target
+        if isinstance(target, types.GroupType | types.Closure):
+            return target
+        if target.const and not isinstance(target, types.Record | types.Array | types.Unknown):
+            return types.unqualified(target)
+    return type_
+
+
+def _is_constructor(entry: FunctionEntry, record: Record) -> bool:
+    source = record.layout.source
+    own = getattr(getattr(source, "entry", None), "name", "")
+    return entry.name == own and entry.node.child_by_field_name("type") is None
+
+
+_OPERATORS = {
+    "operator cast": "to", "operator()": "call", "operator[]": "at", "operator+": "add",
+    "operator-": "sub", "operator*": "mul", "operator/": "div", "operator%": "mod",
+    "operator+=": "add_to", "operator-=": "sub_from", "operator*=": "mul_by",
+    "operator/=": "div_by", "operator=": "assign", "operator==": "equals", "operator!=": "differs",
+    "operator<": "less", "operator>": "greater", "operator<=": "at_most", "operator>=": "at_least",
+    "operator->": "arrow", "operator++": "increment", "operator--": "decrement",
+    "operator!": "not_", "operator~": "complement", "operator&": "and_", "operator|": "or_",
+    "operator^": "xor_", "operator<<": "shift_left", "operator>>": "shift_right",
+    "operator&&": "both", "operator||": "either", "operator,": "comma",
+}  # fmt: skip
+

@@ -1,0 +1,265 @@
+"""Lambda expressions: C functions with their captures as leading parameters.
+
+In: lambda expressions and calls of them.  Out: :class:`Ex`.  A lambda is nothing at run time;
+whoever calls it passes the captured variables, by address if they may change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from coalescecheck.frontend.rewrite import syntax, types
+from coalescecheck.frontend.rewrite.body import FunctionWriter
+from coalescecheck.frontend.rewrite.emit import Mark, Piece
+from coalescecheck.frontend.rewrite.env import Env, Local
+from coalescecheck.frontend.rewrite.ex import Ex, address_of
+from coalescecheck.frontend.rewrite.ex import call as c_call
+from coalescecheck.frontend.rewrite.functions import Instance, Parameter
+from coalescecheck.frontend.rewrite.naming import Naming
+from coalescecheck.frontend.rewrite.output import block
+from coalescecheck.frontend.rewrite.overloads import is_pack
+from coalescecheck.frontend.rewrite.syntax import text
+from coalescecheck.frontend.rewrite.types import Closure, CType
+
+if TYPE_CHECKING:
+    from coalescecheck.frontend.rewrite.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """A captured variable: its name in the source, and the C parameters that stand for it."""
+
+    name: str
+    local: Local
+    by_address: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LambdaSource:
+    """Where a closure comes from."""
+
+    node: Node
+    env: Env
+    captures: tuple[Capture, ...]
+    initialised: tuple[tuple[str, Local], ...] = ()
+
+
+class Lambdas:
+    """Emits lambda expressions and their calls."""
+
+    def __init__(self, session: Session) -> None:
+        self._s = session
+        self._known: dict[tuple[object, ...], Instance] = {}
+        session.expressions.register("lambda_expression", self._expression)
+
+    def _expression(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        captures = self._captures(node, env)
+        cname = f"lambda__{node.start_byte}"
+        source = LambdaSource(node, env, captures)
+        closure = Closure(f"{cname}__{id(env)}", source)
+        pieces: list[Piece] = []
+        record = self._s.self_record(env)
+        if record is not None:
+            pieces.append(self._s.self_name(env))
+        for capture in captures:
+            pieces += self._passed(capture, node)
+        return Ex("0", closure, pure=True, captures=tuple(pieces))
+
+    def _passed(self, capture: Capture, node: Node) -> list[Piece]:
+        local = capture.local
+        if isinstance(local.type, types.Closure):
+            return list(local.captures)
+        if isinstance(local.type, types.GroupType):
+            return []
+        ex = Naming.local(local, Mark(node.start_byte))
+        return [address_of(ex) if capture.by_address else local.c]
+
+    def _captures(self, node: Node, env: Env) -> tuple[Capture, ...]:
+        """Every local of the enclosing function that the body names."""
+        found: dict[str, Capture] = {}
+        body = node.child_by_field_name("body")
+        explicit = node.child_by_field_name("captures")
+        for holder in (explicit, body):
+            for part in syntax.walk(holder) if holder is not None else ():
+                if part.type not in ("identifier", "type_identifier", "field_identifier"):
+                    continue
+                name = text(part)
+                if name in found or part.type == "field_identifier":
+                    continue
+                meaning = self._s.names.find(env, name)
+                if meaning is None or not isinstance(meaning.binding, Local):
+                    continue
+                if meaning.binding.value is not None:
+                    continue
+                local = meaning.binding
+                found[name] = Capture(name, local, self._by_address(local, name, body))
+        return tuple(found.values())
+
+    @staticmethod
+    def _by_address(local: Local, name: str, body: Node | None) -> bool:
+        """Whether the body may change the variable, or it is too big to copy."""
+        if isinstance(local.type, types.Reference | types.Array | types.Record):
+            return True
+        if body is None:
+            return False
+        for part in syntax.walk(body):
+            if part.type == "identifier" and text(part) == name and _may_change(part):
+                return True
+        return False
+
+    # -- parameters ---------------------------------------------------------------------
+
+    def hidden(self, closure: Closure, stem: str) -> tuple[tuple[str, CType], ...]:
+        """The parameters that a function taking the closure has for it."""
+        source = closure.source
+        if not isinstance(source, LambdaSource):
+            return ()
+        out: list[tuple[str, CType]] = []
+        record = self._s.self_record(source.env)
+        if record is not None:
+            out.append((f"{stem}__self", types.Pointer(record)))
+        for capture in source.captures:
+            out += self._declared(capture, f"{stem}__{capture.name}")
+        return tuple(out)
+
+    def _declared(self, capture: Capture, name: str) -> list[tuple[str, CType]]:
+        local = capture.local
+        if isinstance(local.type, types.Closure):
+            return list(self.hidden(local.type, name))
+        if isinstance(local.type, types.GroupType):
+            return []
+        if capture.by_address:
+            return [(name, types.Reference(types.strip_reference(local.type)))]
+        return [(name, types.unqualified(local.type))]
+
+    # -- calls --------------------------------------------------------------------------
+
+    def call(
+        self,
+        callee: Ex,
+        closure: Closure,
+        arguments: list[tuple[Ex, Node]],
+        node: Node,
+        env: Env,
+    ) -> Ex:
+        """A call of a lambda."""
+        source = closure.source
+        if not isinstance(source, LambdaSource):
+            return self._s.say_opaque("a call of a lambda", [ex for ex, _ in arguments],
+                                      types.UNKNOWN, node)
+        key = (closure.cname, *(types.decayed(ex.type) for ex, _ in arguments))
+        instance = self._known.get(key)
+        if instance is None:
+            instance = self._write(closure, source, [ex for ex, _ in arguments], key)
+        pieces = list(callee.captures)
+        for parameter, (ex, at) in zip(instance.parameters, arguments, strict=False):
+            pieces += self._s.functions.argument(parameter, ex, at, env)
+        result = instance.result
+        if isinstance(result, types.Auto):
+            result = types.UNKNOWN
+        return c_call(instance.cname, pieces, result, Mark(node.start_byte))
+
+    def _write(
+        self,
+        closure: Closure,
+        source: LambdaSource,
+        arguments: list[Ex],
+        key: tuple[object, ...],
+    ) -> Instance:
+        writer = FunctionWriter(types.Auto(), self._s.self_record(source.env))
+        env = Env(source.env, {}, function=writer)
+        cname = self._s.output.unique(closure.cname.rsplit("__", 1)[0])
+        declarations = []
+        if writer.self_type is not None:
+            declarations.append(types.declare(types.Pointer(writer.self_type), "self"))
+        for capture in source.captures:
+            declarations += self._enter(capture, env)
+        declarator = source.node.child_by_field_name("declarator")
+        parameters = self._parameters(declarator, arguments, env)
+        declarations += self._s.functions.spelled(parameters)
+        writer.result = self._result(declarator, env)
+        instance = Instance(cname, writer.result, parameters, env)
+        self._known[key] = instance
+        body = source.node.child_by_field_name("body")
+        if body is not None:
+            self._s.statements.body(body, env, writer)
+        result = writer.result
+        instance.result = types.VOID if isinstance(result, types.Auto) else result
+        instance.open = False
+        self._s.output.need(instance.result)
+        spelled = ", ".join(declarations) or "void"
+        head = "static " + types.declare(instance.result, f"{cname}({spelled})")
+        piece = (Mark(source.node.start_byte), head)
+        self._s.output.functions.append(block(writer.body(), piece))
+        return instance
+
+    def _enter(self, capture: Capture, env: Env) -> list[str]:
+        """Binds a captured name inside the function; its C parameter declarations."""
+        declared = self._declared(capture, capture.local.c)
+        local = capture.local
+        if isinstance(local.type, types.Closure):
+            captures = tuple(n for n, _ in declared)
+            env.names[capture.name] = Local(local.c, local.type, captures=captures)
+        elif isinstance(local.type, types.GroupType):
+            env.names[capture.name] = local
+        else:
+            env.names[capture.name] = Local(local.c, declared[0][1])
+        return [types.declare(t, n) for n, t in declared]
+
+    def _parameters(
+        self, declarator: Node | None, arguments: list[Ex], env: Env
+    ) -> list[Parameter]:
+        out: list[Parameter] = []
+        holder = declarator.child_by_field_name("parameters") if declarator is not None else None
+        for number, node in enumerate(syntax.operands(holder)):
+            if "parameter" not in node.type or is_pack(node):
+                continue
+            type_ = self._s.overloads.parameter_type(node, env)
+            if number < len(arguments):
+                type_ = _resolved(type_, arguments[number])
+            named = syntax.declared_name(node.child_by_field_name("declarator"))
+            c = text(named) if named is not None else f"unnamed__{number}"
+            parameter, local = self._s.functions.parameter(c, type_, node)
+            if named is not None:
+                env.names[text(named)] = local
+            out.append(parameter)
+        return out
+
+    def _result(self, declarator: Node | None, env: Env) -> CType:
+        trailing = syntax.child(declarator, "trailing_return_type") if declarator else None
+        inner = syntax.operands(trailing)
+        return self._s.typenames.type(inner[-1], env) if inner else types.Auto()
+
+
+def _resolved(type_: CType, argument: Ex) -> CType:
+    """``auto`` parameters take the argument's type."""
+    if isinstance(type_, types.Auto):
+        return argument.decayed
+    if isinstance(type_, types.Reference) and isinstance(type_.target, types.Auto):
+        if not argument.lvalue:
+            return argument.decayed
+        return types.Reference(
+            types.qualified(types.unqualified(argument.type), const=type_.target.const)
+        )
+    if isinstance(type_, types.Pointer) and isinstance(type_.target, types.Auto):
+        return argument.decayed
+    return type_
+
+
+def _may_change(node: Node) -> bool:
+    """Whether an occurrence of a name may change the variable."""
+    parent = node.parent
+    if parent is None:
+        return False
+    match parent.type:
+        case "assignment_expression":
+            return parent.child_by_field_name("left") == node
+        case "update_expression" | "argument_list":
+            return True
+        case "pointer_expression":
+            return text(parent).startswith("&")
+        case _:
+            return False

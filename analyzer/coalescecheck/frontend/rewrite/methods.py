@@ -1,0 +1,361 @@
+"""Members of objects: fields, method calls, user-defined operators and conversions.
+
+In: field expressions and operands of class type.  Out: :class:`Ex`, or None where the class
+has no such member.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from coalescecheck.frontend.rewrite import groups, index, syntax, types
+from coalescecheck.frontend.rewrite.emit import Mark
+from coalescecheck.frontend.rewrite.env import Env, Found
+from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, dereferenced
+from coalescecheck.frontend.rewrite.index import FunctionEntry
+from coalescecheck.frontend.rewrite.output import c_name
+from coalescecheck.frontend.rewrite.overloads import Choice, parameter_nodes
+from coalescecheck.frontend.rewrite.qualified import base_name
+from coalescecheck.frontend.rewrite.syntax import text
+from coalescecheck.frontend.rewrite.types import CType, Record
+
+if TYPE_CHECKING:
+    from coalescecheck.frontend.rewrite.session import Session
+
+
+class Methods:
+    """Emits member accesses."""
+
+    def __init__(self, session: Session) -> None:
+        self._s = session
+        session.expressions.register("field_expression", self._field)
+
+    # -- fields -------------------------------------------------------------------------
+
+    def _field(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        argument, field = node.child_by_field_name("argument"), node.child_by_field_name("field")
+        if argument is None or field is None:
+            return self._s.expressions.opaque(node, env, f"`{syntax.flat(node)}` is not known")
+        base = self._s.expressions.emit(argument, env)
+        base = self._pointed(base, node, env)
+        name = base_name(field)
+        if isinstance(base.type, types.Record):
+            ex = self.member(base, name, node)
+            if ex is not None:
+                return ex
+            found = self._s.records.member(base.type, name)
+            if found is not None:
+                static = self._s.naming.of_found(found, node, env, expected)
+                if static is not None:
+                    return static
+        if isinstance(base.type, types.GroupType):
+            return self._s.say_opaque(f"member `{name}`", [], types.UNKNOWN, node)
+        if base.lvalue and not base.pure:
+            return self._s.unknown_place(f"member `{name}`", [self._address(base)], node)
+        return self._s.say_opaque(f"member `{name}`", [base], types.UNKNOWN, node)
+
+    @staticmethod
+    def _address(base: Ex) -> Ex:
+        if base.address is None:
+            return base
+        return Ex(base.address, types.Pointer(base.type), 14)
+
+    def _pointed(self, base: Ex, node: Node, env: Env) -> Ex:
+        """The object itself, for ``p->x``: ``*p`` which prints as ``p->`` later."""
+        sign = node.child_by_field_name("operator")
+        if sign is None or text(sign) != "->":
+            return base
+        if isinstance(base.type, types.Record):
+            through = self.operator("->", [base], node, env)
+            base = through if through is not None else base
+        type_ = base.decayed
+        if isinstance(type_, types.Pointer):
+            return dereferenced(base.at(14), type_.target)
+        return base
+
+    def member(self, base: Ex, name: str, node: Node) -> Ex | None:
+        """A data member of an object; None if there is no such field."""
+        if not isinstance(base.type, types.Record):
+            return None
+        found = self._s.records.member(base.type, c_name(name))
+        if found is None or found.member is None:
+            return None
+        path = ".".join(found.member.path)
+        pointer = self._arrow(base)
+        piece = (pointer, "->", path) if pointer is not None else (base.at(PRIMARY), ".", path)
+        type_ = found.member.type
+        if isinstance(type_, types.Reference):
+            return dereferenced(piece, type_.target)
+        type_ = types.qualified(type_, const=base.type.const, volatile=base.type.volatile)
+        return Ex(piece, type_, PRIMARY, lvalue=base.lvalue, pure=base.pure)
+
+    @staticmethod
+    def _arrow(base: Ex) -> object:
+        """The pointer of ``*p`` where ``p->`` is valid C without parentheses."""
+        address = base.address
+        if address is None or base.precedence != 14:
+            return None
+        simple = _is_primary(address)
+        return address if simple else ("(", address, ")")
+
+    # -- method calls -------------------------------------------------------------------
+
+    def call(
+        self, node: Node, function: Node, nodes: list[tuple[Node, Env]], env: Env
+    ) -> Ex:
+        """``object.method(arguments)``."""
+        argument = function.child_by_field_name("argument")
+        field = function.child_by_field_name("field")
+        if argument is None or field is None:
+            return self._s.expressions.opaque(node, env, f"`{syntax.flat(node)}` is not known")
+        base = self._pointed(self._s.expressions.emit(argument, env), function, env)
+        name = base_name(field)
+        arguments = self._s.calls.arguments(nodes)
+        exs = [ex for ex, _ in arguments]
+        if isinstance(base.type, types.GroupType):
+            return groups.method(self._s, base.type, name, exs, node)
+        if isinstance(base.type, types.Record):
+            called = self._record_call(base, name, field, arguments, node, env)
+            if called is not None:
+                return called
+        if field.type == "destructor_name":
+            return Ex("((void)0)", types.VOID)
+        self._s.say(node, "warning", f"method `{name}` is not known: its value is unknown")
+        return self._s.opaque_named(
+            f"method__{types.mangled([name])}", [*self._object(base), *exs], types.UNKNOWN, node
+        )
+
+    def _object(self, base: Ex) -> list[Ex]:
+        """An object of unknown class as an argument: by address where it has one."""
+        if not base.lvalue:
+            return [base] if base.type != types.VOID else []
+        from_address = base.address if base.address is not None else ("&", base.at(14))
+        return [Ex(from_address, types.Pointer(base.type), 14)]
+
+    def _record_call(
+        self,
+        base: Ex,
+        name: str,
+        field: Node,
+        arguments: list[tuple[Ex, Node]],
+        node: Node,
+        env: Env,
+    ) -> Ex | None:
+        record = base.type
+        if not isinstance(record, types.Record):
+            return None
+        found = self._s.records.member(record, name)
+        if found is None:
+            return None
+        if found.member is not None:  # a function object or lambda held in a field
+            held = self.member(base, name, node)
+            if held is not None and isinstance(held.type, types.Record):
+                exs = [held, *(ex for ex, _ in arguments)]
+                return self.operator("()", exs, node, env)
+            return None
+        candidates = [(e, found) for e in found.entries if isinstance(e, FunctionEntry)]
+        explicit = self._s.calls.explicit_arguments(field)
+        actual = [ex.type for ex, _ in arguments]
+        choice = self._s.overloads.choose(candidates, actual, explicit, env)
+        if choice is None:
+            return None
+        return self.on_object(choice, base, arguments, node, env)
+
+    def on_object(
+        self, choice: Choice, base: Ex, arguments: list[tuple[Ex, Node]], node: Node, env: Env
+    ) -> Ex:
+        """A call of a method that was chosen."""
+        owner = choice.found.record
+        if owner is None or self.is_static(choice.entry, owner):
+            instance = self._s.functions.request(choice, None)
+            return self._s.functions.call(instance, None, arguments, node, env)
+        instance = self._s.functions.request(choice, types.unqualified(owner))
+        path = ()
+        if isinstance(base.type, types.Record):
+            path = self._s.records.base_path(base.type, owner.cname) or ()
+        if path and not owner.layout.fields:
+            path = ()
+        receiver = self._s.functions.receiver(base, path)
+        return self._s.functions.call(instance, receiver, arguments, node, env)
+
+    def on_self(
+        self, choice: Choice, arguments: list[tuple[Ex, Node]], node: Node, env: Env
+    ) -> Ex:
+        """A method called from another method of the object."""
+        record = self._s.self_record(env)
+        if record is None:
+            instance = self._s.functions.request(choice, None)
+            return self._s.functions.call(instance, None, arguments, node, env)
+        own = dereferenced(self._s.self_name(env), record)
+        return self.on_object(choice, own, arguments, node, env)
+
+    def is_static(self, entry: FunctionEntry, record: Record) -> bool:
+        """Whether a method has no object (its definition outside need not say so)."""
+        if syntax.has_word(entry.node, "static") or entry.scope.kind != "record" and (
+            entry.owner is None
+        ):
+            return True
+        source = self._s.records.source(record)
+        if entry.owner is None or source is None:
+            return syntax.has_word(entry.node, "friend") or (
+                entry.node.parent is not None and entry.node.parent.type == "friend_declaration"
+            )
+        inside = index.members(source.entry).entries.get(entry.name, ())
+        return any(isinstance(e, FunctionEntry) and syntax.has_word(e.node, "static")
+                   for e in inside)
+
+    def parameter_of(self, candidate: tuple[FunctionEntry, Found], number: int) -> CType | None:
+        """The declared type of a candidate's parameter."""
+        entry, found = candidate
+        parameters = parameter_nodes(entry)
+        if number >= len(parameters) or entry.head is not None:
+            return None
+        return types.strip(self._s.overloads.parameter_type(parameters[number], found.env))
+
+    # -- operators ----------------------------------------------------------------------
+
+    def operator(self, sign: str, operands: list[Ex], node: Node, env: Env) -> Ex | None:
+        """A user-defined operator for these operands; None if there is none."""
+        name = f"operator{sign}"
+        first = operands[0]
+        arguments = [(ex, node) for ex in operands]
+        if isinstance(first.type, types.Record):
+            found = self._s.records.member(first.type, name)
+            entries = found.entries if found is not None else []
+            members = [(e, found) for e in entries if isinstance(e, FunctionEntry) and found]
+            members = [(e, f) for e, f in members if f.record is not None]
+            actual = [ex.type for ex in operands[1:]]
+            choice = self._s.overloads.choose(members, actual, [], env)
+            if choice is not None and not self.is_static(choice.entry, first.type):
+                return self.on_object(choice, first, arguments[1:], node, env)
+        if sign in ("()", "[]", "->", "="):
+            return None
+        candidates = self._free_operators(name, operands, env)
+        choice = self._s.overloads.choose(candidates, [ex.type for ex in operands], [], env)
+        if choice is None:
+            return None
+        instance = self._s.functions.request(choice, None)
+        return self._s.functions.call(instance, None, arguments, node, env)
+
+    def _free_operators(
+        self, name: str, operands: list[Ex], env: Env
+    ) -> list[tuple[FunctionEntry, Found]]:
+        """Operators visible here or declared beside the operands' classes."""
+        candidates = [
+            (e, f) for e, f in self._s.names.functions(env, name) if f.record is None
+        ]
+        seen = {id(e) for e, _ in candidates}
+        for operand in operands:
+            if not isinstance(operand.type, types.Record):
+                continue
+            source = self._s.records.source(operand.type)
+            if source is None:
+                continue
+            homes = [self._s.names.in_scope(source.entry.scope, name)]
+            homes.append(self._s.records.member(operand.type, name))
+            for found in homes:
+                for entry in found.entries if found is not None else ():
+                    friend = found is not None and (
+                        found.record is None or self.is_static(entry, operand.type)
+                        if isinstance(entry, FunctionEntry)
+                        else False
+                    )
+                    if friend and isinstance(entry, FunctionEntry) and id(entry) not in seen:
+                        seen.add(id(entry))
+                        candidates.append((entry, found))  # type: ignore[arg-type]
+        return candidates
+
+    def assignment(
+        self, sign: str, target: Ex, value: Ex, node: Node, env: Env
+    ) -> Ex | None:
+        """``target sign value`` by a user-defined assignment operator."""
+        if sign == "=" and types.strip(value.type) == types.strip(target.type):
+            return None  # copying is what C does
+        return self.operator(sign, [target, value], node, env)
+
+    # -- conversions --------------------------------------------------------------------
+
+    def _conversions(self, record: Record) -> list[tuple[FunctionEntry, Found]]:
+        found = self._s.records.member(record, "operator cast")
+        entries = found.entries if found is not None else []
+        return [(e, found) for e in entries if isinstance(e, FunctionEntry) and found]
+
+    def has_conversion(self, record: CType, to: CType) -> bool:
+        return isinstance(record, types.Record) and self._best(record, to) is not None
+
+    def _best(
+        self, record: Record, to: CType
+    ) -> tuple[FunctionEntry, Found, CType] | None:
+        """The conversion operator closest to ``to``."""
+        close: tuple[FunctionEntry, Found, CType] | None = None
+        for entry, found in self._conversions(record):
+            result = types.strip(self._s.functions.result_type(entry, found.env))
+            if types.unqualified(result) == types.unqualified(to):
+                return entry, found, result
+            both_pointers = isinstance(result, types.Pointer) and isinstance(to, types.Pointer)
+            if both_pointers or (types.is_arithmetic(result) and types.is_arithmetic(to)):
+                close = close or (entry, found, result)
+        return close
+
+    def conversion(self, ex: Ex, to: CType, node: Node, env: Env) -> Ex | None:
+        """``ex`` converted by an operator of its class; None if it has no such operator."""
+        record = ex.type
+        best = self._best(record, to) if isinstance(record, types.Record) else None
+        if best is None:
+            return None
+        entry, found, _ = best
+        choice = Choice(entry, found, {}, Env(found.env), 0.0)
+        return self.on_object(choice, ex, [], node, env)
+
+    def as_scalars(self, a: Ex, b: Ex, node: Node, env: Env) -> tuple[Ex, Ex] | None:
+        """Operands of class type converted to the scalars their classes convert to."""
+        out: list[Ex] = []
+        for ex in (a, b):
+            if not isinstance(ex.type, types.Record):
+                out.append(ex)
+                continue
+            options = self._conversions(ex.type)
+            if len(options) != 1:
+                return None
+            entry, found = options[0]
+            result = self._s.functions.result_type(entry, found.env)
+            converted = self.conversion(ex, types.strip(result), node, env)
+            if converted is None or isinstance(converted.type, types.Record):
+                return None
+            out.append(converted)
+        return out[0], out[1]
+
+    def pointer(self, base: Ex, node: Node, env: Env) -> Ex | None:
+        """An object used where a pointer is subscripted."""
+        if not isinstance(base.type, types.Record):
+            return None
+        return self.conversion(base, types.Pointer(types.VOID), node, env)
+
+
+def _is_primary(piece: object) -> bool:
+    """Whether address text is a plain name, call or member: ``->`` may follow it."""
+    from coalescecheck.frontend.rewrite.emit import plain
+
+    shown = plain(piece)  # type: ignore[arg-type]
+    depth = 0
+    for position, character in enumerate(shown):
+        if character in "([":
+            depth += 1
+        elif character in ")]":
+            depth -= 1
+        elif depth == 0 and not (character.isalnum() or character in "_.") and not (
+            character in "->" and position > 0
+        ):
+            return False
+    return not shown.startswith("(") or shown.endswith(")") and _closes_at_end(shown)
+
+
+def _closes_at_end(shown: str) -> bool:
+    depth = 0
+    for position, character in enumerate(shown):
+        depth += (character == "(") - (character == ")")
+        if depth == 0:
+            return position == len(shown) - 1
+    return False

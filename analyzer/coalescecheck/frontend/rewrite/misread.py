@@ -1,0 +1,138 @@
+"""Declarations that the grammar takes for expressions.
+
+``float (*row)[33] = t;``, ``float (&r)[4] = a;``, ``ns::Tile<32> x = f();``: without knowing
+which names are types they are valid expressions.  In: an expression node.  Out: the parts of the
+declaration, or None if it is an expression.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from coalescecheck.frontend.rewrite import groups, syntax, types
+from coalescecheck.frontend.rewrite.env import Env
+from coalescecheck.frontend.rewrite.operators import sign_of
+from coalescecheck.frontend.rewrite.qualified import base_name
+from coalescecheck.frontend.rewrite.syntax import text
+from coalescecheck.frontend.rewrite.types import CType
+
+if TYPE_CHECKING:
+    from coalescecheck.frontend.rewrite.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class MisreadDeclaration:
+    """``type name = value`` with its nodes; ``arguments`` for ``type name(arguments)``."""
+
+    type: CType
+    name: Node
+    value: Node | None
+    arguments: Node | None = None
+
+
+def declaration(session: Session, node: Node, env: Env) -> MisreadDeclaration | None:
+    """The declaration an expression statement really is."""
+    if node.type in ("assignment_expression", "subscript_expression", "call_expression"):
+        return _declarator_read_as_call(session, node, env)
+    if node.type == "binary_expression":
+        return _template_read_as_comparison(session, node, env)
+    return None
+
+
+def _declarator_read_as_call(
+    session: Session, node: Node, env: Env
+) -> MisreadDeclaration | None:
+    """``T (*p)[N] = v``: an assignment to an element of a call of T."""
+    value = None
+    at: Node | None = node
+    if node.type == "assignment_expression":
+        at, value = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if sign_of(node) != "=":
+            return None
+    extents: list[Node] = []
+    while at is not None and at.type == "subscript_expression":
+        indices = syntax.operands(at.child_by_field_name("indices"))
+        if len(indices) != 1:
+            return None
+        extents.append(indices[0])
+        at = at.child_by_field_name("argument")
+    if at is None or at.type != "call_expression" or not (extents or value is not None):
+        return None
+    function, holder = at.child_by_field_name("function"), at.child_by_field_name("arguments")
+    arguments = syntax.operands(holder)
+    if function is None or len(arguments) != 1:
+        return None
+    element = _as_type(session, function, env)
+    if element is None:
+        return None
+    return _declared(session, element, arguments[0], extents, value, env)
+
+
+def _declared(
+    session: Session,
+    element: CType,
+    inner: Node,
+    extents: list[Node],
+    value: Node | None,
+    env: Env,
+) -> MisreadDeclaration | None:
+    type_ = element
+    for extent in extents:  # outermost subscript is the last dimension
+        count, spelled = session.expressions.extent(extent, env)
+        type_ = types.Array(type_, count, spelled)
+    if inner.type == "pointer_expression":
+        sign = sign_of(inner)
+        name = inner.child_by_field_name("argument")
+        type_ = types.Pointer(type_) if sign == "*" else types.Reference(type_)
+    else:
+        name = inner
+    if name is None or name.type != "identifier":
+        return None
+    return MisreadDeclaration(type_, name, value)
+
+
+def _as_type(session: Session, node: Node, env: Env) -> CType | None:
+    if node.type in ("primitive_type", "sized_type_specifier"):
+        return session.typenames.type(node, env)
+    return session.type_if_named(node, env)
+
+
+def _template_read_as_comparison(
+    session: Session, node: Node, env: Env
+) -> MisreadDeclaration | None:
+    """``ns::Tile<32> x = v``: (``ns::Tile < 32``) ``>`` (``x = v``)."""
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if left is None or right is None or sign_of(node) != ">":
+        return None
+    if left.type != "binary_expression" or sign_of(left) != "<":
+        return None
+    template, argument = left.child_by_field_name("left"), left.child_by_field_name("right")
+    if template is None or argument is None:
+        return None
+    last = template
+    while last.type == "qualified_identifier":
+        following = last.child_by_field_name("name")
+        if following is None:
+            return None
+        last = following
+    type_ = groups.tile_of(session, base_name(last), [argument], env)
+    if type_ is None:
+        type_ = session.applied_template(template, [argument], env)
+    if type_ is None:
+        return None
+    if right.type == "identifier":
+        return MisreadDeclaration(type_, right, None)
+    if right.type == "assignment_expression":
+        name = right.child_by_field_name("left")
+        if name is not None and name.type == "identifier":
+            return MisreadDeclaration(type_, name, right.child_by_field_name("right"))
+    if right.type == "call_expression":
+        name = right.child_by_field_name("function")
+        if name is not None and name.type == "identifier" and text(name):
+            return MisreadDeclaration(
+                type_, name, None, right.child_by_field_name("arguments")
+            )
+    return None

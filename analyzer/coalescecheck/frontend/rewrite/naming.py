@@ -1,0 +1,172 @@
+"""Names as expressions: variables, constants, members of ``this``, builtins, the unknown.
+
+In: identifiers and qualified names.  Out: :class:`Ex`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from coalescecheck.frontend.rewrite import index, intrinsics, syntax, traits, types
+from coalescecheck.frontend.rewrite.emit import Mark
+from coalescecheck.frontend.rewrite.env import Env, Found, Local, PackBound, ValueBound
+from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, dereferenced, integer, literal
+from coalescecheck.frontend.rewrite.output import c_name
+from coalescecheck.frontend.rewrite.qualified import base_name
+from coalescecheck.frontend.rewrite.syntax import text
+from coalescecheck.frontend.rewrite.types import CType
+
+if TYPE_CHECKING:
+    from coalescecheck.frontend.rewrite.session import Session
+
+
+class Naming:
+    """Emits names."""
+
+    def __init__(self, session: Session) -> None:
+        self._s = session
+        for node_type in (
+            "identifier",
+            "type_identifier",
+            "namespace_identifier",
+            "field_identifier",
+            "primitive_type",
+        ):
+            session.expressions.register(node_type, self._identifier)
+        session.expressions.register("qualified_identifier", self._qualified)
+        session.expressions.register("template_function", self._template)
+        session.expressions.register("template_type", self._template)
+        session.expressions.register("this", self._this)
+
+    def _identifier(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        name = text(node)
+        found = self._s.names.find(env, name)
+        if found is not None:
+            ex = self.of_found(found, node, env, expected)
+            if ex is not None:
+                return ex
+        return self.builtin(name, node, env)
+
+    def _qualified(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        found, last = self._s.qualified.resolve(node, env)
+        if found is not None:
+            ex = self.of_found(found, node, env, expected)
+            if ex is not None:
+                return ex
+        known = traits.value_trait(self._s, node, env)
+        if known is not None:
+            return known
+        path = self._s.names.namespace_path(env, "".join(text(node).split()))
+        if path.startswith(("std::", "cuda::", "::")) or found is not None:
+            return self.builtin(base_name(last), node, env)
+        return self._s.free_name(types.mangled(path.split("::")), node)
+
+    def _template(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        known = traits.value_trait(self._s, node, env)
+        if known is not None:
+            return known
+        found = self._s.names.find(env, base_name(node))
+        for entry in found.entries if found is not None else ():
+            if isinstance(entry, index.VariableEntry) and entry.head is not None and found:
+                nodes = syntax.operands(node.child_by_field_name("arguments"))
+                bound = self._s.typenames.arguments(entry.head, nodes, env, found.env)
+                if bound is not None:
+                    inner = Env(found.env, dict(bound))
+                    return self._s.globals.use(entry, inner, node)
+            if isinstance(entry, index.FunctionEntry) and found is not None:
+                value = self._s.functions.as_value(node, env, expected)
+                if value is not None:
+                    return value
+        return self._s.expressions.opaque(
+            node, env, f"`{syntax.flat(node)}` is not known", parts=[]
+        )
+
+    def _this(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        record = self._s.self_record(env)
+        mark = Mark(node.start_byte)
+        if record is None:
+            return self._s.expressions.opaque(node, env, "`this` outside of a class", parts=[])
+        return Ex((mark, self._s.self_name(env)), types.Pointer(record), pure=True)
+
+    def of_found(self, found: Found, node: Node, env: Env, expected: CType | None) -> Ex | None:
+        """The expression a name's meaning is; None if it is a type or namespace."""
+        mark = Mark(node.start_byte)
+        match found.binding:
+            case Local():
+                return self.local(found.binding, mark)
+            case ValueBound(spelled, type_, value):
+                if value is not None:
+                    return literal(value, mark)
+                return Ex((mark, spelled), type_, PRIMARY, pure=True)
+            case PackBound(items) if len(items) == 1 and isinstance(items[0], Local):
+                return self.local(items[0], mark)
+            case _:
+                pass
+        if found.member is not None:
+            return self._own_member(found, mark, env)
+        for entry in found.entries:
+            match entry:
+                case index.VariableEntry():
+                    return self._s.globals.use(entry, found.env, node)
+                case index.EnumeratorEntry():
+                    return self._enumerator(entry, found.env, mark, node)
+                case index.FunctionEntry():
+                    return self._s.functions.as_value(node, env, expected)
+                case _:
+                    pass
+        return None
+
+    @staticmethod
+    def local(local: Local, mark: Mark) -> Ex:
+        """A local variable or parameter."""
+        if local.value is not None and local.literal:
+            return literal(local.value, mark)
+        if isinstance(local.type, types.Reference):
+            return dereferenced((mark, local.c), local.type.target)
+        register = not isinstance(local.type, types.Array | types.Record) and not local.static
+        return Ex(
+            (mark, local.c),
+            local.type,
+            PRIMARY,
+            local.value,
+            lvalue=local.value is None,
+            pure=register,
+            captures=local.captures,
+        )
+
+    def _own_member(self, found: Found, mark: Mark, env: Env) -> Ex | None:
+        member = found.member
+        if member is None or env.function is None:
+            return None
+        name = self._s.self_name(env)
+        piece = (mark, f"{name}->{'.'.join(member.path)}")
+        return Ex(piece, types.strip(member.type), PRIMARY, lvalue=True)
+
+    def _enumerator(
+        self, entry: index.EnumeratorEntry, env: Env, mark: Mark, node: Node
+    ) -> Ex | None:
+        number = self._s.enumerator(entry, env)
+        if number is None:
+            return self._s.free_name(entry.name, node)
+        ex = integer(number)
+        return Ex((mark, ex.piece), ex.type, ex.precedence, ex.value, pure=True)
+
+    def builtin(self, name: str, node: Node, env: Env) -> Ex:
+        """A name CUDA or a standard header defines, or one nobody defines."""
+        mark = Mark(node.start_byte)
+        if name in intrinsics.BUILTIN_VARIABLES:
+            type_ = self._s.builtin_variable(name)
+            return Ex((mark, name), type_, lvalue=True, pure=True)
+        if name == "warpSize":
+            return Ex((mark, "32"), types.INT, PRIMARY, integer(32).value, pure=True)
+        constant = intrinsics.CONSTANTS.get(name)
+        if constant is not None:
+            spelled, constant_type = constant
+            return Ex((mark, spelled), constant_type, pure=True)
+        if self._s.type_if_named(node, env) is not None:
+            return self._s.expressions.opaque(
+                node, env, f"`{name}` is a type where a value is wanted", parts=[]
+            )
+        return self._s.free_name(c_name(types.mangled(name.split("::"))), node)

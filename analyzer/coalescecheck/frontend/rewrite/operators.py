@@ -1,0 +1,396 @@
+"""Operators, including those that the program defines for its own types.
+
+In: operator expressions.  Out: :class:`Ex`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from coalescecheck.frontend import constants, ctypes_lp64
+from coalescecheck.frontend.rewrite import syntax, types
+from coalescecheck.frontend.rewrite.builtin_types import is_vector
+from coalescecheck.frontend.rewrite.emit import Mark
+from coalescecheck.frontend.rewrite.env import Env
+from coalescecheck.frontend.rewrite.ex import (
+    ASSIGN,
+    BINARY,
+    PRIMARY,
+    UNARY,
+    Ex,
+    address_of,
+    dereferenced,
+    literal,
+)
+from coalescecheck.frontend.rewrite.syntax import text
+from coalescecheck.frontend.rewrite.types import CType
+
+if TYPE_CHECKING:
+    from coalescecheck.frontend.rewrite.session import Session
+
+_COMPARISONS = frozenset({"<", ">", "<=", ">=", "==", "!="})
+_WORDS = {"and": "&&", "or": "||", "not": "!", "bitand": "&", "bitor": "|", "xor": "^",
+          "compl": "~", "and_eq": "&=", "or_eq": "|=", "xor_eq": "^=", "not_eq": "!="}  # fmt: skip
+
+
+def sign_of(node: Node) -> str:
+    """The operator of an expression node."""
+    sign = node.child_by_field_name("operator")
+    spelled = text(sign) if sign is not None else ""
+    return _WORDS.get(spelled, spelled)
+
+
+class Operators:
+    """Emits operator expressions."""
+
+    def __init__(self, session: Session) -> None:
+        self._s = session
+        register = session.expressions.register
+        register("binary_expression", self._binary)
+        register("unary_expression", self._unary)
+        register("pointer_expression", self._pointer)
+        register("update_expression", self._update)
+        register("assignment_expression", self._assignment)
+        register("subscript_expression", self._subscript)
+        register("cast_expression", self._cast)
+
+    # -- binary -------------------------------------------------------------------------
+
+    def _binary(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if left is None or right is None:
+            return self._not_understood(node, env)
+        sign = sign_of(node)
+        misread = self._misread_cast(sign, left, right, node, env)
+        if misread is not None:
+            return misread
+        a = self._s.expressions.emit(left, env)
+        if sign in ("&&", "||") and a.value is not None:
+            decided = bool(a.value.number) == (sign == "||")
+            if decided:
+                return literal(ctypes_lp64.Value(int(bool(a.value.number)), ctypes_lp64.BOOL))
+        return self.binary(sign, a, self._s.expressions.emit(right, env), node, env)
+
+    def _misread_cast(
+        self, sign: str, left: Node, right: Node, node: Node, env: Env
+    ) -> Ex | None:
+        """``(T)-1``, ``(T)*p`` and ``(T)&x`` read as binary when T is no builtin name."""
+        if left.type != "parenthesized_expression" or sign not in ("-", "+", "*", "&"):
+            return None
+        inner = syntax.operands(left)
+        if len(inner) != 1 or inner[0].type not in ("identifier", "qualified_identifier"):
+            return None
+        type_ = self._s.type_if_named(inner[0], env)
+        if type_ is None:
+            return None
+        operand = self._s.expressions.emit(right, env)
+        mark = Mark(node.start_byte)
+        ex = self._prefix(sign, operand, mark, node, env)
+        return self._s.conversions.explicit(ex, type_, node, env)
+
+    def binary(self, sign: str, a: Ex, b: Ex, node: Node, env: Env) -> Ex:
+        """``a sign b`` by the types of its operands."""
+        if isinstance(a.type, types.Record) or isinstance(b.type, types.Record):
+            return self._on_records(sign, a, b, node, env)
+        if sign not in BINARY or types.VOID in (a.type, b.type):
+            return self._s.say_opaque(f"operator {sign}", [a, b], types.UNKNOWN, node)
+        level = BINARY[sign]
+        value = None
+        if a.value is not None and b.value is not None:
+            value = self._fold(sign, a.value, b.value)
+            if value is not None:
+                return literal(value, Mark(node.start_byte))
+        type_ = self._result(sign, a, b)
+        if not self._c_accepts(sign, a.decayed, b.decayed):
+            return self._s.say_opaque(f"operator {sign}", [a, b], type_, node)
+        right = level + (0 if sign in ("&&", "||") else 1)
+        piece = (a.at(level), f" {sign} ", b.at(right))
+        return Ex(piece, type_, level, value, pure=a.pure and b.pure)
+
+    @staticmethod
+    def _fold(
+        sign: str, a: ctypes_lp64.Value, b: ctypes_lp64.Value
+    ) -> ctypes_lp64.Value | None:
+        if sign in ("&&", "||"):
+            both = [bool(a.number), bool(b.number)]
+            number = all(both) if sign == "&&" else any(both)
+            return ctypes_lp64.Value(int(number), ctypes_lp64.BOOL)
+        if a.type.is_float or b.type.is_float:
+            return None if sign not in _COMPARISONS else constants.binary(sign, a, b)
+        return constants.binary(sign, a, b)
+
+    @staticmethod
+    def _result(sign: str, a: Ex, b: Ex) -> CType:
+        left, right = a.decayed, b.decayed
+        if sign in _COMPARISONS or sign in ("&&", "||"):
+            return types.BOOL
+        if isinstance(left, types.Pointer):
+            return types.LONG if isinstance(right, types.Pointer) and sign == "-" else left
+        if isinstance(right, types.Pointer):
+            return right
+        if sign in ("<<", ">>"):
+            return types.promoted(left)
+        return types.usual_conversion(left, right)
+
+    @staticmethod
+    def _c_accepts(sign: str, left: CType, right: CType) -> bool:
+        """Whether C has the operator for these types (misread C++ may ask for anything)."""
+        pointers = [isinstance(t, types.Pointer) for t in (left, right)]
+        if sign in _COMPARISONS or sign in ("&&", "||"):
+            return True
+        if all(pointers):
+            return sign == "-"
+        if any(pointers):
+            other = right if pointers[0] else left
+            return sign == "+" and not types.is_floating(other) or (sign == "-" and pointers[0])
+        if sign in ("%", "<<", ">>", "&", "|", "^"):
+            return all(types.is_integer(t) or isinstance(t, types.Unknown) for t in (left, right))
+        return True
+
+    def _on_records(self, sign: str, a: Ex, b: Ex, node: Node, env: Env) -> Ex:
+        defined = self._s.methods.operator(sign, [a, b], node, env)
+        if defined is not None:
+            return defined
+        converted = self._s.methods.as_scalars(a, b, node, env)
+        if converted is not None:
+            return self.binary(sign, *converted, node, env)
+        record = a.type if isinstance(a.type, types.Record) else b.type
+        result: CType = types.BOOL if sign in _COMPARISONS else types.unqualified(record)
+        name = f"operator{sign}"
+        if not is_vector(record):
+            self._s.say(node, "note", f"`{name}` of `{types.spell(record)}` is not known")
+        return self._s.opaque_named(_OPERATOR_NAMES.get(sign, "operator"), [a, b], result, node)
+
+    # -- unary --------------------------------------------------------------------------
+
+    def _unary(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        argument = node.child_by_field_name("argument")
+        if argument is None:
+            return self._not_understood(node, env)
+        operand = self._s.expressions.emit(argument, env)
+        return self._prefix(sign_of(node), operand, Mark(node.start_byte), node, env)
+
+    def _prefix(self, sign: str, operand: Ex, mark: Mark, node: Node, env: Env) -> Ex:
+        if sign == "*":
+            return self.dereference(operand, mark, node, env)
+        if sign == "&":
+            return self._address(operand, mark, node, env)
+        if isinstance(operand.type, types.Record):
+            defined = self._s.methods.operator(sign, [operand], node, env)
+            if defined is not None:
+                return defined
+            if sign == "!":
+                operand = self._s.conversions.truth(operand, node, env)
+            else:
+                name = _OPERATOR_NAMES.get(sign, "operator")
+                return self._s.opaque_named(name, [operand], operand.type, node)
+        value = self._fold_prefix(sign, operand.value)
+        if value is not None:
+            return literal(value, mark)
+        if sign == "!":
+            type_: CType = types.BOOL
+        else:
+            type_ = types.promoted(operand.decayed)
+            if isinstance(type_, types.Pointer) or (sign == "~" and types.is_floating(type_)):
+                return self._s.say_opaque(f"operator {sign}", [operand], type_, node)
+        inner = operand.at(UNARY)
+        if sign in ("-", "+") and operand.precedence == UNARY:
+            inner = ("(", operand.piece, ")") if operand.precedence == UNARY else inner
+        return Ex((mark, sign, inner), type_, UNARY, pure=operand.pure)
+
+    @staticmethod
+    def _fold_prefix(
+        sign: str, value: ctypes_lp64.Value | None
+    ) -> ctypes_lp64.Value | None:
+        if value is None:
+            return None
+        zero = ctypes_lp64.Value(0, value.type if value.type.bits >= 32 else ctypes_lp64.INT)
+        match sign:
+            case "!":
+                return ctypes_lp64.Value(int(not value.number), ctypes_lp64.BOOL)
+            case "+":
+                return ctypes_lp64.promote(value)
+            case "-" if value.type.is_float:
+                return ctypes_lp64.Value(-value.number, value.type)
+            case "-":
+                return constants.binary("-", zero, value)
+            case "~" if not value.type.is_float:
+                promoted = ctypes_lp64.promote(value)
+                return ctypes_lp64.convert(~int(promoted.number), promoted.type)
+            case _:
+                return None
+
+    def _pointer(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        argument = node.child_by_field_name("argument")
+        if argument is None:
+            return self._not_understood(node, env)
+        operand = self._s.expressions.emit(argument, env)
+        return self._prefix(sign_of(node), operand, Mark(node.start_byte), node, env)
+
+    def dereference(self, operand: Ex, mark: Mark, node: Node, env: Env) -> Ex:
+        """``*operand``."""
+        if isinstance(operand.type, types.Record):
+            defined = self._s.methods.operator("*", [operand], node, env)
+            if defined is not None:
+                return defined
+        type_ = operand.decayed
+        if isinstance(type_, types.Pointer) and type_.target != types.VOID:
+            if isinstance(type_.target, types.FunctionType):
+                return operand
+            return dereferenced(operand.at(UNARY), type_.target, mark)
+        return self._s.unknown_place(f"*{_describe(type_)}", [operand], node)
+
+    def _address(self, operand: Ex, mark: Mark, node: Node, env: Env) -> Ex:
+        target = operand.type
+        if isinstance(target, types.Pointer) and isinstance(target.target, types.FunctionType):
+            return operand
+        type_ = types.Pointer(target)
+        if operand.address is not None:
+            return Ex(operand.address, type_, UNARY, pure=True)
+        if not operand.lvalue:
+            operand = self._s.conversions.materialised(operand)
+            return Ex(address_of(operand), type_, UNARY)
+        return Ex((mark, "&", operand.at(UNARY)), type_, UNARY, pure=True)
+
+    def _update(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        argument = node.child_by_field_name("argument")
+        if argument is None:
+            return self._not_understood(node, env)
+        sign = sign_of(node)
+        operand = self._s.expressions.emit(argument, env)
+        prefix = node.children[0].type in ("++", "--")
+        if isinstance(operand.type, types.Record):
+            arguments = [operand] if prefix else [operand, literal(constants.plain(0))]
+            defined = self._s.methods.operator(sign, arguments, node, env)
+            if defined is not None:
+                return defined
+        if not operand.lvalue or isinstance(operand.type, types.Record):
+            return self._s.say_opaque(f"operator {sign}", [operand], operand.type, node)
+        mark = Mark(node.start_byte)
+        if prefix:
+            lead = Mark(node.start_byte, leads=True)
+            return Ex(
+                (mark, sign, lead, operand.at(UNARY)), operand.type, UNARY,
+                lvalue=False,
+            )  # fmt: skip
+        return Ex((operand.at(PRIMARY), sign), types.unqualified(operand.type), PRIMARY)
+
+    # -- assignment ---------------------------------------------------------------------
+
+    def _assignment(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if left is None or right is None:
+            return self._not_understood(node, env)
+        target = self._s.expressions.emit(left, env)
+        wanted = target.type if sign_of(node) == "=" else None
+        value = self._s.expressions.emit(right, env, wanted)
+        return self.assign(sign_of(node), target, value, node, right, env)
+
+    def assign(self, sign: str, target: Ex, value: Ex, node: Node, right: Node, env: Env) -> Ex:
+        """``target sign value`` for ``=`` and the compound assignments."""
+        if isinstance(target.type, types.Record):
+            defined = self._s.methods.assignment(sign, target, value, node, env)
+            if defined is not None:
+                return defined
+        if not target.lvalue or isinstance(target.type, types.Array):
+            return self._s.say_opaque("the target of an assignment", [target, value],
+                                      types.unqualified(target.type), node)
+        if sign == "=":
+            value = self._s.conversions.coerce(value, target.type, right, env)
+        elif isinstance(target.type, types.Record) or isinstance(value.type, types.Record):
+            combined = self.binary(sign[:-1], target, value, node, env)
+            value = self._s.conversions.coerce(combined, target.type, right, env)
+            sign = "="
+        elif not self._c_accepts(sign[:-1], target.decayed, value.decayed):
+            return self._s.say_opaque(f"operator {sign}", [target, value], target.type, node)
+        piece = (target.at(UNARY), f" {sign} ", value.at(ASSIGN))
+        return Ex(
+            piece, types.unqualified(target.type), ASSIGN, lvalue=True,
+            address=self._assigned_place(target, piece),
+        )  # fmt: skip
+
+    @staticmethod
+    def _assigned_place(target: Ex, piece: tuple[object, ...]) -> tuple[object, ...]:
+        """An assignment is an lvalue in C++ and none in C."""
+        return ("(", piece, ", ", address_of(target), ")")
+
+    # -- subscripts and casts -----------------------------------------------------------
+
+    def _subscript(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        argument, indices = (
+            node.child_by_field_name("argument"),
+            node.child_by_field_name("indices"),
+        )
+        parts = syntax.operands(indices)
+        if argument is None or not parts:
+            return self._not_understood(node, env)
+        base = self._s.expressions.emit(argument, env)
+        index = self._s.expressions.emit(parts[-1], env)
+        for skipped in reversed(parts[:-1]):  # `a[i, j]` is a comma expression
+            index = self._s.expressions.sequence(self._s.expressions.emit(skipped, env), index)
+        return self.element(base, index, node, env)
+
+    def element(self, base: Ex, index: Ex, node: Node, env: Env) -> Ex:
+        """``base[index]``."""
+        if isinstance(base.type, types.Record):
+            defined = self._s.methods.operator("[]", [base, index], node, env)
+            if defined is not None:
+                return defined
+            converted = self._s.methods.pointer(base, node, env)
+            if converted is not None:
+                base = converted
+        if isinstance(index.type, types.Record):
+            index = self._s.conversions.coerce(index, types.INT, node, env)
+        if isinstance(index.decayed, types.Pointer) and not isinstance(
+            base.decayed, types.Pointer
+        ):
+            base, index = index, base  # `3[p]`
+        type_ = base.decayed
+        if isinstance(type_, types.Pointer) and type_.target != types.VOID:
+            if types.is_floating(index.type):
+                index = self._s.conversions.explicit(index, types.INT, node, env)
+            piece = (base.at(PRIMARY), "[", index.piece, "]")
+            return Ex(piece, type_.target, PRIMARY, lvalue=True)
+        return self._s.unknown_place(f"element of {_describe(type_)}", [base, index], node)
+
+    def _cast(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        named, value = node.child_by_field_name("type"), node.child_by_field_name("value")
+        if named is None or value is None:
+            return self._not_understood(node, env)
+        inner = named.child_by_field_name("type")
+        plain_name = inner is not None and named.child_by_field_name("declarator") is None
+        if plain_name and inner is not None and self._is_value(inner, env):
+            # `(n)-1` read as a cast of `-1`
+            sign = sign_of(value)
+            argument = value.child_by_field_name("argument")
+            if argument is not None and sign in ("-", "+", "*", "&"):
+                a = self._s.expressions.emit(inner, env)
+                return self.binary(sign, a, self._s.expressions.emit(argument, env), node, env)
+        type_ = self._s.typenames.type(named, env)
+        return self._s.conversions.explicit(
+            self._s.expressions.emit(value, env, type_), type_, node, env
+        )
+
+    def _is_value(self, node: Node, env: Env) -> bool:
+        if node.type != "type_identifier":
+            return False
+        found = self._s.names.find(env, text(node))
+        return found is not None and self._s.typenames.of_found(found, env) is None
+
+    def _not_understood(self, node: Node, env: Env) -> Ex:
+        return self._s.expressions.opaque(node, env, f"`{syntax.flat(node)}` is not understood")
+
+
+_OPERATOR_NAMES = {
+    "+": "operator_add", "-": "operator_sub", "*": "operator_mul", "/": "operator_div",
+    "%": "operator_mod", "<": "operator_lt", ">": "operator_gt", "<=": "operator_le",
+    ">=": "operator_ge", "==": "operator_eq", "!=": "operator_ne", "&": "operator_and",
+    "|": "operator_or", "^": "operator_xor", "<<": "operator_shl", ">>": "operator_shr",
+    "!": "operator_not", "~": "operator_compl",
+}  # fmt: skip
+
+
+def _describe(type_: CType) -> str:
+    return f"`{types.spell(type_)}`"

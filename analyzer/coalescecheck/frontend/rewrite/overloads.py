@@ -1,0 +1,333 @@
+"""Which function a call means: template deduction and overload ranking.
+
+In: candidate entries and the arguments' types.  Out: the choice with its template arguments.
+It must not emit anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from coalescecheck.frontend.rewrite import deduction, index, syntax, traits, types
+from coalescecheck.frontend.rewrite.env import (
+    Argument,
+    Env,
+    Found,
+    PackBound,
+    TypeBound,
+)
+from coalescecheck.frontend.rewrite.index import FunctionEntry
+from coalescecheck.frontend.rewrite.types import CType
+
+if TYPE_CHECKING:
+    from coalescecheck.frontend.rewrite.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A function with everything its instantiation needs.
+
+    ``env`` holds the template arguments; ``found`` says in which class or namespace it is.
+    """
+
+    entry: FunctionEntry
+    found: Found
+    bound: dict[str, Argument]
+    env: Env
+    cost: float
+
+
+class Overloads:
+    """Resolves calls among user-defined functions."""
+
+    def __init__(self, session: Session) -> None:
+        self._s = session
+
+    def choose(
+        self,
+        candidates: Sequence[tuple[FunctionEntry, Found]],
+        arguments: Sequence[CType],
+        explicit: Sequence[Node],
+        env: Env,
+    ) -> Choice | None:
+        """The best viable candidate; None if none can be called."""
+        best: Choice | None = None
+        for entry, found in candidates:
+            if entry.arguments is not None or entry.node.type == "template_instantiation":
+                continue
+            choice = self._viable(entry, found, arguments, explicit, env)
+            if choice is not None and (best is None or choice.cost < best.cost):
+                best = choice
+        return self._specialised(best, candidates) if best is not None else None
+
+    def _specialised(
+        self, choice: Choice, candidates: Sequence[tuple[FunctionEntry, Found]]
+    ) -> Choice:
+        """An explicit specialisation for exactly these arguments, if there is one."""
+        if choice.entry.head is None:
+            return choice
+        for entry, found in candidates:
+            if entry.arguments is None or entry.node.type == "template_instantiation":
+                continue
+            nodes = syntax.operands(entry.arguments)
+            bound = self._s.typenames.arguments(
+                choice.entry.head[: len(nodes)], nodes, found.env, found.env
+            )
+            if bound is not None and all(choice.bound.get(n) == a for n, a in bound.items()):
+                return Choice(entry, found, {}, Env(found.env), choice.cost)
+        return choice
+
+    def _viable(
+        self,
+        entry: FunctionEntry,
+        found: Found,
+        arguments: Sequence[CType],
+        explicit: Sequence[Node],
+        env: Env,
+    ) -> Choice | None:
+        parameters = parameter_nodes(entry)
+        if not _count_fits(parameters, len(arguments)):
+            return None
+        home = self._home(entry, found)
+        head = entry.head or ()
+        if explicit and not head:
+            return None
+        bound = self.deduce(entry, home, parameters, arguments, explicit, env)
+        if bound is None:
+            return None
+        inner = Env(home, dict(bound))
+        cost = self._cost(entry, parameters, arguments, inner)
+        return None if cost is None else Choice(entry, found, bound, inner, cost)
+
+    def _home(self, entry: FunctionEntry, found: Found) -> Env:
+        """The environment around a function; an outer class head may use other names."""
+        record = found.record
+        if entry.owner is None or record is None or len(entry.heads) < 2 and not entry.heads:
+            return found.env
+        source = self._s.records.source(record)
+        outer = entry.heads[0] if entry.heads else None
+        if source is None or not outer or not source.arguments:
+            return found.env
+        names = [p.name for p in outer]
+        return Env(found.env, dict(zip(names, source.arguments, strict=False)))
+
+    def own_head(self, entry: FunctionEntry, found: Found) -> index.Head:
+        """The template head that belongs to the function itself, not to its class."""
+        if entry.owner is not None and found.record is not None:
+            source = self._s.records.source(found.record)
+            if source is not None and source.entry.head is not None:
+                return entry.heads[1] if len(entry.heads) > 1 else None
+        return entry.head
+
+    def deduce(
+        self,
+        entry: FunctionEntry,
+        home: Env,
+        parameters: Sequence[Node],
+        arguments: Sequence[CType | None],
+        explicit: Sequence[Node],
+        env: Env,
+    ) -> dict[str, Argument] | None:
+        """All template arguments: given, deduced, defaults; None if one is missing."""
+        head = self._head_for(entry, home)
+        if not head:
+            return {}
+        found: dict[str, Argument] = {}
+        pack = next((p for p in head if p.pack), None)
+        plain_head = [p for p in head if not p.pack]
+        if len(explicit) > len(plain_head) and pack is None:
+            return None
+        if pack is not None and len(explicit) > len(plain_head):
+            given = self._s.typenames.arguments(head, explicit, env, home)
+            return given
+        for parameter, node in zip(plain_head, explicit, strict=False):
+            found[parameter.name] = self._s.typenames.argument(parameter, node, env)
+        holes = Env(home, {**deduction.placeholders(head), **found})
+        if not self._unify_all(parameters, arguments, holes, found, pack):
+            return None
+        return self._with_defaults(head, found, home)
+
+    def _head_for(self, entry: FunctionEntry, home: Env) -> Sequence[index.TemplateParameter]:
+        if entry.owner is not None and home.record is None and home.parent is not None:
+            record = home.parent.record
+        else:
+            record = home.record
+        if record is not None:
+            return self.own_head(entry, Found(home, record=record)) or ()
+        return entry.head or ()
+
+    def _unify_all(
+        self,
+        parameters: Sequence[Node],
+        arguments: Sequence[CType | None],
+        holes: Env,
+        found: dict[str, Argument],
+        pack: index.TemplateParameter | None,
+    ) -> bool:
+        for number, parameter in enumerate(parameters):
+            if is_pack(parameter):
+                if pack is not None and pack.name not in found:
+                    rest = [a for a in arguments[number:] if a is not None]
+                    items = tuple(TypeBound(types.decayed(a)) for a in rest)
+                    found[pack.name] = PackBound(items)
+                return True
+            if number >= len(arguments):
+                break
+            pattern = self.parameter_type(parameter, holes)
+            actual = arguments[number]
+            if actual is None or not deduction.has_placeholder(pattern):
+                continue
+            if not isinstance(pattern, types.Reference):
+                actual = types.decayed(actual)
+            if not deduction.unify(pattern, actual, found):
+                return False
+        return True
+
+    def _with_defaults(
+        self, head: Sequence[index.TemplateParameter], found: dict[str, Argument], home: Env
+    ) -> dict[str, Argument] | None:
+        out: dict[str, Argument] = {}
+        inner = Env(home, {})
+        for number, parameter in enumerate(head):
+            name = parameter.name or f"unnamed__{number}"
+            if name in found:
+                out[name] = found[name]
+            elif parameter.default is not None:
+                out[name] = self._s.typenames.argument(parameter, parameter.default, inner)
+            elif parameter.pack:
+                out[name] = PackBound(())
+            elif not parameter.name:
+                continue
+            else:
+                return None
+            if out[name] == TypeBound(traits.NO_TYPE):
+                return None
+            inner.names[name] = out[name]
+        return out
+
+    def parameter_type(self, parameter: Node, env: Env) -> CType:
+        """The declared type of a parameter; arrays are pointers, functions too."""
+        declarator = parameter.child_by_field_name("declarator")
+        type_ = self._s.typenames.declared(parameter, declarator, env)
+        if isinstance(type_, types.Array | types.FunctionType):
+            return types.decayed(type_)
+        return type_
+
+    def _cost(
+        self, entry: FunctionEntry, parameters: Sequence[Node], arguments: Sequence[CType], env: Env
+    ) -> float | None:
+        """How badly the arguments fit; None if they do not."""
+        total = 0.0 if entry.head is None else 0.5
+        if entry.body is None:
+            total += 0.25
+        if syntax.has_word(entry.node, "__host__") and not syntax.has_word(
+            entry.node, "__device__"
+        ):
+            total += 0.3
+        result = entry.node.child_by_field_name("type")
+        if entry.head and result is not None and "enable_if" in syntax.text(result):
+            declared = self._s.typenames.type(result, env)
+            if declared == traits.NO_TYPE:
+                return None
+        for parameter, actual in zip(parameters, arguments, strict=False):
+            if is_pack(parameter):
+                return total + 0.3
+            wanted = self.parameter_type(parameter, env)
+            step = self.conversion_cost(wanted, actual)
+            if step is None:
+                return None
+            total += step
+            if entry.head and parameter.child_by_field_name("declarator") is not None:
+                total -= 0.01 * syntax.text(parameter).count("*")
+        return total
+
+    def conversion_cost(self, wanted: CType, actual: CType) -> float | None:
+        """0 for the same type, more for conversions, None where there is none."""
+        wanted_bare = types.strip(wanted)
+        bare = types.strip(actual) if isinstance(wanted_bare, types.Array) else (
+            types.decayed(actual)
+        )
+        penalty = 0.0
+        if isinstance(wanted, types.Reference) and not wanted.target.const and actual.const:
+            penalty = 0.6  # a non-const reference or method on a const object
+        if wanted_bare == bare:
+            return penalty
+        if isinstance(wanted_bare, types.Unknown) or isinstance(bare, types.Unknown):
+            return 2.0
+        if wanted_bare == traits.NO_TYPE:
+            return None
+        if isinstance(wanted_bare, types.Pointer):
+            return self._pointer_cost(wanted_bare, bare)
+        if isinstance(wanted_bare, types.Record) or isinstance(bare, types.Record):
+            return self._record_cost(wanted_bare, bare)
+        if types.is_arithmetic(wanted_bare) and types.is_arithmetic(bare):
+            if types.promoted(bare) == wanted_bare or (bare, wanted_bare) == (
+                types.FLOAT,
+                types.DOUBLE,
+            ):
+                return 1.0 + penalty
+            crossing = types.is_floating(bare) != types.is_floating(wanted_bare)
+            return (2.5 if crossing else 2.0) + penalty
+        if wanted_bare == types.BOOL and isinstance(bare, types.Pointer):
+            return 4.0
+        return None
+
+    def _pointer_cost(self, wanted: types.Pointer, actual: CType) -> float | None:
+        if not isinstance(actual, types.Pointer):
+            return 3.0 if types.is_integer(actual) else self._record_cost(wanted, actual)
+        to, source = wanted.target, actual.target
+        if types.unqualified(to) == types.unqualified(source):
+            return 0.1 if to.const or not source.const else 1.5
+        if types.VOID in (types.unqualified(to), types.unqualified(source)):
+            return 2.0
+        if isinstance(to, types.Record) and isinstance(source, types.Record):
+            return None if self._s.records.base_path(source, to.cname) is None else 1.5
+        return None if not isinstance(to, types.Unknown | types.FunctionType) else 2.5
+
+    def _record_cost(self, wanted: CType, actual: CType) -> float | None:
+        if isinstance(wanted, types.Record) and isinstance(actual, types.Record):
+            if self._s.records.base_path(actual, wanted.cname) is not None:
+                return 1.5
+        if isinstance(actual, types.Record) and self._s.methods.has_conversion(actual, wanted):
+            return 4.0
+        if isinstance(wanted, types.Record):
+            for entry in self._s.records.constructors(wanted):
+                if len(parameter_nodes(entry)) >= 1 and actual != types.VOID:
+                    return 5.0
+        return None
+
+
+def parameter_nodes(entry: FunctionEntry) -> list[Node]:
+    """The parameter declarations of a function (``void`` is none)."""
+    holder = entry.declarator
+    if holder.type == "operator_cast":
+        return []
+    out = []
+    for node in syntax.operands(holder.child_by_field_name("parameters")):
+        if "parameter" not in node.type:
+            continue
+        type_ = node.child_by_field_name("type")
+        lone_void = (
+            type_ is not None
+            and syntax.text(type_) == "void"
+            and node.child_by_field_name("declarator") is None
+        )
+        if not lone_void:
+            out.append(node)
+    return out
+
+
+def is_pack(parameter: Node) -> bool:
+    """Whether a parameter is a pack (or C's ``...``)."""
+    return parameter.type in ("variadic_parameter_declaration", "variadic_parameter")
+
+
+def _count_fits(parameters: Sequence[Node], count: int) -> bool:
+    if any(is_pack(p) for p in parameters):
+        return count >= len(parameters) - 1
+    needed = sum(p.child_by_field_name("default_value") is None for p in parameters)
+    return needed <= count <= len(parameters)

@@ -1,0 +1,98 @@
+"""Qualified names: ``ns::f``, ``Class<T>::value``, ``Enum::A``.
+
+In: a qualified_identifier.  Out: what it means, and the node of its last part.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from coalescecheck.frontend.rewrite import index, types
+from coalescecheck.frontend.rewrite.env import Env, Found, TypeBound
+from coalescecheck.frontend.rewrite.syntax import text
+
+if TYPE_CHECKING:
+    from coalescecheck.frontend.rewrite.session import Session
+
+_TEMPLATES = ("template_type", "template_function", "template_method")
+
+
+class QualifiedNames:
+    """Resolves ``A::B::c`` from left to right."""
+
+    def __init__(self, session: Session) -> None:
+        self._s = session
+
+    def resolve(self, node: Node, env: Env) -> tuple[Found | None, Node]:
+        """The meaning of a qualified name (None if it is not known) and its last node."""
+        scope = node.child_by_field_name("scope")
+        name = node.child_by_field_name("name") or node
+        around: object = self._s.top if scope is None else self._first(scope, env)
+        while name.type == "qualified_identifier":
+            scope = name.child_by_field_name("scope")
+            following = name.child_by_field_name("name")
+            if following is None:
+                break
+            if around is not None and scope is not None:
+                around = self._step(around, scope, env)
+            name = following
+        return (None if around is None else self._inside(around, base_name(name))), name
+
+    def _first(self, node: Node, env: Env) -> object:
+        if node.type in _TEMPLATES or node.type in ("decltype", "dependent_type"):
+            return self._record(self._s.typenames.type(node, env))
+        found = self._s.names.find(env, text(node))
+        return None if found is None else self._context(found, env)
+
+    def _step(self, around: object, node: Node, env: Env) -> object:
+        found = self._inside(around, base_name(node))
+        if found is None:
+            return None
+        if node.type in _TEMPLATES:
+            return self._record(self._s.typenames.applied(found, node, env))
+        return self._context(found, env)
+
+    def _context(self, found: Found, env: Env) -> object:
+        for entry in found.entries:
+            match entry:
+                case index.NamespaceEntry(inner=index.Scope() as inner):
+                    return inner
+                case index.NamespaceEntry(target=target) if target and found.env.scope:
+                    return self._s.names.namespace(found.env.scope, target)
+                case index.EnumEntry():
+                    return entry
+                case _:
+                    pass
+        if isinstance(found.binding, TypeBound):
+            return self._record(found.binding.type)
+        return self._record(self._s.typenames.of_found(found, env))
+
+    @staticmethod
+    def _record(type_: types.CType | None) -> object:
+        return type_ if isinstance(type_, types.Record) else None
+
+    def _inside(self, around: object, name: str) -> Found | None:
+        match around:
+            case index.Scope():
+                return self._s.names.in_scope(around, name)
+            case types.Record():
+                return self._s.records.member(around, name)
+            case index.EnumEntry():
+                entries = around.inner.entries.get(name)
+                env = self._s.names.scope_env(around.scope)
+                return Found(env, entries=entries) if entries else None
+            case _:
+                return None
+
+
+def base_name(node: Node) -> str:
+    """The name without template arguments."""
+    if node.type in _TEMPLATES:
+        inner = node.child_by_field_name("name")
+        return text(inner) if inner is not None else text(node)
+    if node.type == "dependent_name":
+        inner = node.named_children[-1] if node.named_children else None
+        return base_name(inner) if inner is not None else text(node)
+    return "".join(text(node).split())

@@ -1,0 +1,352 @@
+"""Structs, classes and unions: instances of class templates, layouts, members.
+
+In: record entries with template arguments.  Out: :class:`types.Record` with its fields, and
+what a member name means in one.  It must not know about expressions or statements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from coalescecheck.frontend.rewrite import deduction, index, syntax, types
+from coalescecheck.frontend.rewrite.env import (
+    Argument,
+    Binding,
+    Env,
+    FieldPath,
+    Found,
+    PackBound,
+    TemplateBound,
+    TypeBound,
+    ValueBound,
+)
+from coalescecheck.frontend.rewrite.output import c_name
+from coalescecheck.frontend.rewrite.syntax import text
+from coalescecheck.frontend.rewrite.types import CType, Field, Layout, Record
+
+if TYPE_CHECKING:
+    from coalescecheck.frontend.rewrite.session import Session
+
+
+@dataclass(slots=True, eq=False)
+class RecordSource:
+    """Where a record comes from; ``env`` shows its template arguments and members."""
+
+    entry: index.RecordEntry
+    env: Env
+    arguments: tuple[Argument, ...]
+    bases: list[Record] = field(default_factory=list)
+
+
+class Records:
+    """All records one kernel needs, by entry and template arguments."""
+
+    def __init__(self, session: Session) -> None:
+        self._s = session
+        self._known: dict[tuple[object, ...], Record] = {}
+        self._open: set[str] = set()
+        self._forward: set[str] = set()
+
+    # -- instances ----------------------------------------------------------------------
+
+    def instance(
+        self, entry: index.RecordEntry, bound: dict[str, Argument], home: Env
+    ) -> Record:
+        """The record that a class (template) is with these arguments."""
+        around = home.record.cname if home.record is not None else ""
+        key = (id(entry), around, *bound.values())
+        known = self._known.get(key)
+        if known is not None:
+            self._maybe_forward(known)
+            return known
+        names = [*self._path(entry, home), *(argument_name(a) for a in bound.values())]
+        cname = self._s.output.unique(types.mangled(names))
+        keyword_union = entry.node.type == "union_specifier"
+        layout = Layout(cname, keyword_union, shown=entry.name)
+        record = self._known[key] = Record(cname, layout)
+        inner = Env(home, dict(bound), record=record)
+        source = RecordSource(entry, inner, tuple(bound.values()))
+        layout.source = source
+        self._open.add(cname)
+        self._fill(layout, source)
+        self._open.discard(cname)
+        self._s.output.define_record(layout, cname in self._forward)
+        return record
+
+    def _maybe_forward(self, record: Record) -> None:
+        if record.cname in self._open and record.cname not in self._forward:
+            self._forward.add(record.cname)
+            self._s.output.forward(record.layout)
+
+    @staticmethod
+    def _path(entry: index.RecordEntry, home: Env) -> tuple[str, ...]:
+        if home.record is not None:
+            return (home.record.cname, entry.name)
+        return (*entry.scope.path, entry.name)
+
+    def applied(
+        self, entry: index.RecordEntry, nodes: Sequence[Node], home: Env, env: Env
+    ) -> CType:
+        """A class template applied to argument syntax; picks the best specialisation."""
+        if entry.head is None:
+            return self.instance(entry, {}, home)
+        bound = self._s.typenames.arguments(entry.head, nodes, env, home)
+        if bound is None:
+            return self._s.unknown_type(entry.name, entry.node)
+        return self.with_arguments(entry, bound, home)
+
+    def with_arguments(
+        self, entry: index.RecordEntry, bound: dict[str, Argument], home: Env
+    ) -> CType:
+        arguments = tuple(bound.values())
+        if any(deduction.has_placeholder(a) for a in arguments):
+            return types.Dependent(entry, arguments)
+        for other in entry.scope.entries.get(entry.name, ()):
+            if isinstance(other, index.RecordEntry) and other.arguments is not None:
+                special = self._specialised(entry, other, arguments, home)
+                if special is not None:
+                    return self.instance(other, special, home)
+        return self.instance(entry, bound, home)
+
+    def _specialised(
+        self,
+        entry: index.RecordEntry,
+        other: index.RecordEntry,
+        arguments: tuple[Argument, ...],
+        home: Env,
+    ) -> dict[str, Argument] | None:
+        """The arguments of a specialisation that fits; None if it does not."""
+        head = other.head or ()
+        env = Env(home, deduction.placeholders(head))
+        nodes = syntax.operands(other.arguments)
+        patterns = self._s.typenames.arguments(entry.head or (), nodes, env, home)
+        if patterns is None:
+            return None
+        found: dict[str, Argument] = {}
+        for pattern, actual in zip(patterns.values(), arguments, strict=False):
+            if not deduction.unify_argument(pattern, actual, found, exact=True):
+                return None
+        names = [p.name for p in head]
+        return {n: found[n] for n in names} if all(n in found for n in names) else None
+
+    def anonymous(self, node: Node, name: str, env: Env) -> Record:
+        """A record without a name of its own, called ``name`` (a typedef's, or invented)."""
+        scope = self._scope(env)
+        entry = self._s.anonymous_entry(node, name, scope)
+        return self.instance(entry, {}, env)
+
+    def in_place(self, node: Node, env: Env) -> CType:
+        """``struct S {…}`` or ``struct S`` used as a type."""
+        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+        if name is None:
+            return self.anonymous(node, "unnamed", env)
+        if name.type in ("template_type", "qualified_identifier"):
+            return self._s.typenames.type(name, env)
+        found = self._s.names.find(env, text(name))
+        if body is not None and env.function is not None and not self._entered(found, node):
+            record = self.anonymous(node, text(name), env)
+            env.names[text(name)] = TypeBound(record)
+            return record
+        type_ = self._s.typenames.of_found(found, env) if found is not None else None
+        return type_ if type_ is not None else self._s.unknown_type(text(name), node)
+
+    @staticmethod
+    def _entered(found: Found | None, node: Node) -> bool:
+        return found is not None and any(
+            isinstance(e, index.RecordEntry) and e.node.id == node.id for e in found.entries
+        )
+
+    @staticmethod
+    def _scope(env: Env) -> index.Scope | None:
+        at: Env | None = env
+        while at is not None:
+            if at.scope is not None:
+                return at.scope
+            at = at.parent
+        return None
+
+    # -- layout -------------------------------------------------------------------------
+
+    def _fill(self, layout: Layout, source: RecordSource) -> None:
+        node = source.entry.node
+        body = node.child_by_field_name("body")
+        layout.complete = body is not None
+        layout.align = self._s.alignment(node, source.env)
+        self._bases(layout, source, node)
+        if body is None:
+            return
+        if any(syntax.has_word(m, "virtual") for m in body.named_children) and not source.bases:
+            layout.fields.insert(0, Field("vptr__", types.Pointer(types.VOID)))
+        for member in body.named_children:
+            if member.type == "field_declaration" and not syntax.has_word(
+                member, "static", "constexpr"
+            ):
+                layout.fields += self._fields(member, source.env)
+
+    def _bases(self, layout: Layout, source: RecordSource, node: Node) -> None:
+        clause = syntax.child(node, "base_class_clause")
+        for base in syntax.operands(clause):
+            if base.type not in ("type_identifier", "template_type", "qualified_identifier"):
+                continue
+            type_ = self._s.typenames.type(base, source.env)
+            if not isinstance(type_, Record):
+                continue
+            source.bases.append(type_)
+            name = f"base__{type_.cname}"
+            layout.bases[type_.cname] = name
+            if type_.layout.fields:  # an empty base takes no room
+                layout.fields.append(Field(name, type_))
+
+    def _fields(self, node: Node, env: Env) -> list[Field]:
+        declarators = syntax.declarators(node)
+        if not declarators:
+            type_ = node.child_by_field_name("type")
+            unnamed = (
+                type_ is not None
+                and type_.type in syntax.RECORDS
+                and type_.child_by_field_name("name") is None
+            )
+            return [Field("", self._unnamed_member(type_, env))] if unnamed and type_ else []
+        align = self._s.alignment(node, env)
+        bits = self._bits(node, env)
+        out = []
+        for declarator in declarators:
+            name = syntax.declared_name(declarator)
+            if name is None or syntax.function_declarator(declarator) is not None:
+                continue
+            type_ = self._s.typenames.declared(node, declarator, env)
+            if isinstance(type_, types.Reference):
+                type_ = types.Pointer(type_.target, restrict=False)
+            out.append(Field(c_name(text(name)), types.unqualified(type_), bits, align))
+        return out
+
+    def _unnamed_member(self, node: Node, env: Env) -> Record:
+        layout = Layout("", node.type == "union_specifier")
+        for member in syntax.operands(node.child_by_field_name("body")):
+            if member.type == "field_declaration":
+                layout.fields += self._fields(member, env)
+        for member_field in layout.fields:
+            self._s.output.need(member_field.type)
+        layout.source = RecordSource(index.RecordEntry("", index.Scope("", None), node), env, ())
+        return Record("", layout)
+
+    def _bits(self, node: Node, env: Env) -> int | None:
+        clause = syntax.child(node, "bitfield_clause")
+        inner = syntax.operands(clause)
+        return self._s.expressions.constant(inner[0], env) if inner else None
+
+    # -- members ------------------------------------------------------------------------
+
+    @staticmethod
+    def source(record: Record) -> RecordSource | None:
+        source = record.layout.source
+        return source if isinstance(source, RecordSource) else None
+
+    def entry_of(self, record: Record) -> index.RecordEntry | None:
+        source = self.source(record)
+        return source.entry if source is not None else None
+
+    def member(self, record: Record, name: str) -> Found | None:
+        """What ``name`` means inside ``record``: a field, or entries of it or its bases."""
+        source = self.source(record)
+        env = source.env if source is not None else Env(None)
+        type_ = field_type(record.layout, c_name(name))
+        if type_ is not None:
+            return Found(env, member=FieldPath((c_name(name),), type_), record=record)
+        if source is None:
+            return None
+        entries = self._entries(source, name)
+        if entries:
+            return Found(env, entries=entries, record=record)
+        if name == source.entry.name and source.entry.head is None and name:
+            return Found(env, binding=TypeBound(record))
+        for base in source.bases:
+            found = self.member(base, name)
+            if found is not None:
+                if found.member is not None and found.record is not None:
+                    step = record.layout.bases[base.cname]
+                    found.member = FieldPath((step, *found.member.path), found.member.type)
+                return found
+        return None
+
+    def _entries(self, source: RecordSource, name: str) -> list[index.Entry]:
+        """Entries inside the class; methods defined outside replace their prototypes."""
+        scope = index.members(source.entry)
+        entries = list(scope.entries.get(name, ()))
+        if not entries:
+            return entries
+        outside = self._defined_outside(source, name)
+        bodies = [e for e in entries if isinstance(e, index.FunctionEntry) and e.body is None]
+        if outside and bodies:
+            return [e for e in entries if e not in bodies] + list(outside)
+        return entries
+
+    @staticmethod
+    def _defined_outside(source: RecordSource, name: str) -> list[index.FunctionEntry]:
+        at: index.Scope | None = source.entry.scope
+        while at is not None:
+            found = [
+                e
+                for e in at.members_elsewhere.get(name, ())
+                if e.owner is not None and _owner_name(e.owner) == source.entry.name
+            ]
+            if found:
+                return found
+            at = at.parent
+        return []
+
+    def constructors(self, record: Record) -> list[index.FunctionEntry]:
+        source = self.source(record)
+        if source is None or not source.entry.name:
+            return []
+        entries = self._entries(source, source.entry.name)
+        return [e for e in entries if isinstance(e, index.FunctionEntry)]
+
+    def base_path(self, record: Record, base: str) -> tuple[str, ...] | None:
+        """The fields that lead from a record to its base class ``base`` (a C name)."""
+        if record.cname == base:
+            return ()
+        source = self.source(record)
+        for step in source.bases if source is not None else ():
+            path = self.base_path(step, base)
+            if path is not None:
+                return (record.layout.bases[step.cname], *path)
+        return None
+
+
+def _owner_name(node: Node) -> str:
+    name = node.child_by_field_name("name") if node.type == "template_type" else node
+    return text(name).rsplit("::", 1)[-1] if name is not None else ""
+
+
+def field_type(layout: Layout, name: str) -> CType | None:
+    """The type of a field, looking through anonymous members."""
+    for member in layout.fields:
+        if member.name == name:
+            return member.type
+        if not member.name and isinstance(member.type, Record):
+            type_ = field_type(member.type.layout, name)
+            if type_ is not None:
+                return type_
+    return None
+
+
+def argument_name(argument: Binding) -> str:
+    """How a template argument appears in a mangled name."""
+    match argument:
+        case TypeBound(type_):
+            return types.spell(type_)
+        case ValueBound():
+            return argument.text
+        case PackBound(items):
+            return "__".join(
+                argument_name(i) for i in items if isinstance(i, TypeBound | ValueBound)
+            )
+        case TemplateBound(entry):
+            return entry.name
+        case _:
+            return ""

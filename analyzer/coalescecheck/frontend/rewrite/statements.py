@@ -1,0 +1,375 @@
+"""Statements: C++ control flow to C lines.
+
+In: statement nodes.  Out: lines of the function being written (``env.function``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from coalescecheck.frontend.rewrite import misread, syntax, types
+from coalescecheck.frontend.rewrite.body import FunctionWriter
+from coalescecheck.frontend.rewrite.emit import Mark, Piece, joined
+from coalescecheck.frontend.rewrite.env import Env, Local
+from coalescecheck.frontend.rewrite.ex import ASSIGN, PRIMARY, Ex
+from coalescecheck.frontend.rewrite.output import c_name
+from coalescecheck.frontend.rewrite.syntax import text
+
+if TYPE_CHECKING:
+    from coalescecheck.frontend.rewrite.session import Session
+
+_UNROLL = re.compile(r"unroll\b\s*\(?\s*(\w*)")
+_IGNORED = frozenset(
+    {"comment", "static_assert_declaration", "using_declaration", ";", "{", "}",
+     "namespace_alias_definition", "friend_declaration"}
+)  # fmt: skip
+
+
+class Statements:
+    """Emits statements."""
+
+    def __init__(self, session: Session) -> None:
+        self._s = session
+        self._unroll = ""
+        self._handlers: dict[str, Callable[[Node, Env, FunctionWriter], None]] = {
+            "compound_statement": self._compound,
+            "expression_statement": self._expression,
+            "declaration": self._declaration,
+            "alias_declaration": self._type_name,
+            "type_definition": self._type_name,
+            "struct_specifier": self._record,
+            "class_specifier": self._record,
+            "union_specifier": self._record,
+            "enum_specifier": self._enum,
+            "if_statement": self._if,
+            "for_statement": self._for,
+            "for_range_loop": self._for_range,
+            "while_statement": self._while,
+            "do_statement": self._do,
+            "switch_statement": self._switch,
+            "case_statement": self._case,
+            "labeled_statement": self._labeled,
+            "goto_statement": self._goto,
+            "break_statement": self._jump,
+            "continue_statement": self._jump,
+            "return_statement": self._return,
+            "preproc_call": self._pragma,
+            "attributed_statement": self._attributed,
+            "try_statement": self._try,
+            "ERROR": self._error,
+        }
+
+    def body(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        """The statements of a function body."""
+        for item in node.named_children:
+            self.statement(item, env, writer)
+
+    def statement(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        """One statement."""
+        if node.type in _IGNORED:
+            return
+        handler = self._handlers.get(node.type)
+        if handler is not None:
+            handler(node, env, writer)
+        elif node.type in syntax.PREPROCESSOR_BLOCKS:
+            self._compound_items(node, env, writer)
+        else:
+            self._unknown(node, env, writer)
+
+    def _unknown(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        shown = syntax.flat(node)[:60]
+        ex = self._s.expressions.opaque(node, env, f"`{shown}` is not understood", types.VOID)
+        writer.line((ex.piece, ";"))
+
+    def _error(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        if node.named_child_count or len(text(node)) > 1:
+            self._unknown(node, env, writer)
+
+    # -- blocks -------------------------------------------------------------------------
+
+    def _compound(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        writer.line("{")
+        with writer.nested():
+            self._compound_items(node, env.child({}), writer)
+        writer.line("}")
+
+    def _compound_items(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        for item in node.named_children:
+            self.statement(item, env, writer)
+
+    def _branch(self, node: Node | None, env: Env, writer: FunctionWriter) -> None:
+        """A statement as the body of another, without its braces."""
+        inner = env.child({})
+        with writer.nested():
+            if node is None:
+                return
+            if node.type == "compound_statement":
+                self._compound_items(node, inner, writer)
+            else:
+                self.statement(node, inner, writer)
+
+    def _attributed(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        for item in node.named_children:
+            if item.type == "attribute_declaration":
+                self._remember_unroll(text(item), env)
+            else:
+                self.statement(item, env, writer)
+
+    def _try(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        body = node.child_by_field_name("body")
+        if body is not None:
+            self._compound(body, env, writer)
+
+    # -- simple statements --------------------------------------------------------------
+
+    def _expression(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        inner = syntax.operands(node)
+        if not inner:
+            writer.line(";")
+            return
+        declaration = misread.declaration(self._s, inner[0], env)
+        if declaration is not None:
+            self._s.declarations.misread(declaration, env, writer)
+            return
+        self.effect(self._s.expressions.emit(inner[0], env), writer)
+
+    @staticmethod
+    def effect(ex: Ex, writer: FunctionWriter) -> None:
+        """An expression evaluated for its effects (an empty one is dropped)."""
+        if ex.pure and isinstance(ex.piece, str):
+            return
+        writer.line((ex.piece, ";"))
+
+    def _declaration(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        self._s.declarations.local(node, env, writer)
+
+    def _type_name(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        self._s.declarations.type_name(node, env)
+
+    def _record(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        self._s.records.in_place(node, env)
+
+    def _enum(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        self._s.declarations.local_enum(node, env)
+
+    def _jump(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        writer.line((Mark(node.start_byte), text(node).rstrip(";").strip(), ";"))
+
+    def _goto(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        label = node.child_by_field_name("label")
+        if label is not None:
+            writer.line((Mark(node.start_byte), f"goto {c_name(text(label))};"))
+
+    def _labeled(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        label = node.child_by_field_name("label")
+        name = text(label) if label is not None else "label"
+        writer.line((Mark(node.start_byte), f"{c_name(name)}: ;"))
+        for item in node.named_children:
+            if item != label:
+                self.statement(item, env, writer)
+
+    def _return(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        inner = syntax.operands(node)
+        mark = Mark(node.start_byte)
+        if writer.returns_object:
+            writer.line((mark, "return object;"))
+        elif not inner:
+            writer.line((mark, "return;"))
+        else:
+            self._return_value(inner[0], mark, env, writer)
+
+    def _return_value(self, node: Node, mark: Mark, env: Env, writer: FunctionWriter) -> None:
+        result = writer.result
+        auto = isinstance(types.strip_reference(result), types.Auto)
+        ex = self._s.expressions.emit(node, env, None if auto else result)
+        if auto:
+            result = writer.result = self._s.declarations.resolved(result, ex)
+        if ex.type == types.VOID or result == types.VOID:
+            self.effect(ex, writer)
+            writer.line((mark, "return;"))
+        elif isinstance(result, types.Reference):
+            writer.line((mark, "return ", self._s.conversions.bound(ex, result, node, env), ";"))
+        else:
+            value = self._s.conversions.coerce(ex, result, node, env)
+            writer.line((mark, "return ", value.piece, ";"))
+
+    # -- conditions ---------------------------------------------------------------------
+
+    def _condition(self, node: Node | None, env: Env, writer: FunctionWriter) -> tuple[Ex, bool]:
+        """A condition; True if declarations were written in a block opened before it."""
+        if node is None:
+            return Ex("true", types.BOOL, pure=True), False
+        value = node.child_by_field_name("value") if node.type == "condition_clause" else node
+        first = node.child_by_field_name("initializer")
+        if value is None:
+            value = next(iter(syntax.operands(node)), node)
+        opened = first is not None or value.type == "declaration"
+        if opened:
+            writer.line("{")
+            writer.depth += 1
+        if first is not None:
+            for item in syntax.operands(first):
+                self.statement(item, env, writer)
+        if value.type == "declaration":
+            return self._s.declarations.condition(value, env, writer), True
+        ex = self._s.expressions.emit(value, env)
+        return self._s.conversions.truth(ex, value, env), opened
+
+    @staticmethod
+    def _close(opened: bool, writer: FunctionWriter) -> None:
+        if opened:
+            writer.depth -= 1
+            writer.line("}")
+
+    def _if(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        inner = env.child({})
+        condition, opened = self._condition(node.child_by_field_name("condition"), inner, writer)
+        taken = node.child_by_field_name("consequence")
+        other = node.child_by_field_name("alternative")
+        if other is not None and other.type == "else_clause":
+            other = next(iter(syntax.operands(other)), None)
+        if syntax.child(node, "constexpr") is not None and condition.value is not None:
+            chosen = taken if condition.value.number else other
+            if chosen is not None:
+                writer.line("{")
+                self._branch(chosen, inner, writer)
+                writer.line("}")
+            self._close(opened, writer)
+            return
+        writer.line((Mark(node.start_byte), "if (", condition.piece, ") {"))
+        self._branch(taken, inner, writer)
+        if other is not None:
+            writer.line("} else {")
+            self._branch(other, inner, writer)
+        writer.line("}")
+        self._close(opened, writer)
+
+    def _switch(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        inner = env.child({})
+        condition, opened = self._condition(node.child_by_field_name("condition"), inner, writer)
+        writer.line((Mark(node.start_byte), "switch (", condition.piece, ") {"))
+        self._branch(node.child_by_field_name("body"), inner, writer)
+        writer.line("}")
+        self._close(opened, writer)
+
+    def _case(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        value = node.child_by_field_name("value")
+        mark = Mark(node.start_byte)
+        writer.depth -= 1
+        if value is None:
+            writer.line((mark, "default: ;"))
+        else:
+            ex = self._s.expressions.emit(value, env)
+            writer.line((mark, "case ", ex.piece, ": ;"))
+        writer.depth += 1
+        for item in node.named_children:
+            if item != value:
+                self.statement(item, env, writer)
+
+    # -- loops --------------------------------------------------------------------------
+
+    def _pragma(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        self._remember_unroll(text(node), env)
+
+    def _remember_unroll(self, spelled: str, env: Env) -> None:
+        match = _UNROLL.search(spelled)
+        if match is None:
+            return
+        factor = match[1]
+        if factor and not factor.isdigit():
+            found = self._s.names.find(env, factor)
+            value = getattr(found.binding, "value", None) if found is not None else None
+            factor = str(int(value.number)) if value is not None else ""
+        self._unroll = f"[[unroll({factor})]] " if factor else "[[unroll]] "
+
+    def _taken_unroll(self) -> str:
+        unroll, self._unroll = self._unroll, ""
+        return unroll
+
+    def _while(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        unroll, inner = self._taken_unroll(), env.child({})
+        condition, opened = self._condition(node.child_by_field_name("condition"), inner, writer)
+        writer.line((Mark(node.start_byte), unroll, "while (", condition.piece, ") {"))
+        self._branch(node.child_by_field_name("body"), inner, writer)
+        writer.line("}")
+        self._close(opened, writer)
+
+    def _do(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        unroll = self._taken_unroll()
+        writer.line((Mark(node.start_byte), unroll, "do {"))
+        self._branch(node.child_by_field_name("body"), env, writer)
+        condition, _ = self._condition(node.child_by_field_name("condition"), env, writer)
+        writer.line(("} while (", condition.piece, ");"))
+
+    def _for(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        unroll, inner = self._taken_unroll(), env.child({})
+        first = node.child_by_field_name("initializer")
+        head: Piece = ""
+        opened = False
+        if first is not None and first.type == "declaration":
+            simple = self._s.declarations.loop_head(first, inner, writer)
+            if simple is None:
+                opened = True
+                writer.line("{")
+                writer.depth += 1
+                self._s.declarations.local(first, inner, writer)
+            else:
+                head = simple
+        elif first is not None:
+            head = self._loose(first, inner)
+        condition = node.child_by_field_name("condition")
+        tested = self._loose(condition, inner) if condition is not None else ""
+        update = node.child_by_field_name("update")
+        step = self._loose(update, inner) if update is not None else ""
+        mark = Mark(node.start_byte)
+        writer.line((mark, unroll, "for (", head, "; ", tested, "; ", step, ") {"))
+        self._branch(node.child_by_field_name("body"), inner, writer)
+        writer.line("}")
+        self._close(opened, writer)
+
+    def _loose(self, node: Node, env: Env) -> Piece:
+        if node.type == "expression_statement":
+            inner = syntax.operands(node)
+            return self._loose(inner[0], env) if inner else ""
+        ex = self._s.expressions.emit(node, env)
+        return self._s.conversions.truth(ex, node, env).piece if ex.type != types.VOID else ex.piece
+
+    def _for_range(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        """Over an array: a counted loop.  Over anything else: an unknown number of turns."""
+        unroll = self._taken_unroll()
+        right, body = node.child_by_field_name("right"), node.child_by_field_name("body")
+        declarator = node.child_by_field_name("declarator")
+        if right is None or declarator is None:
+            self._unknown(node, env, writer)
+            return
+        over = self._s.expressions.emit(right, env)
+        counter = writer.fresh("turn")
+        inner = env.child({})
+        index = Ex(counter, types.INT, PRIMARY, pure=True)
+        if isinstance(over.type, types.Array) and over.type.count is not None:
+            limit: Piece = str(over.type.count)
+            element = self._s.operators.element(over, index, node, env)
+        else:
+            opaque = self._s.say_opaque("the range of a loop", [over], types.INT, right)
+            limit = opaque.at(ASSIGN)
+            element = self._s.unknown_place("an element of a range", [over, index], right)
+        head = (f"int {counter} = 0; {counter} < ", limit, f"; {counter}++")
+        writer.line((Mark(node.start_byte), unroll, "for (", joined([head]), ") {"))
+        with writer.nested():
+            type_ = self._s.typenames.declared(node, declarator, inner)
+            name = syntax.declared_name(declarator)
+            c = c_name(text(name)) if name is not None else writer.fresh("element")
+            type_ = self._s.declarations.resolved(type_, element)
+            self._s.output.need(type_)
+            if isinstance(type_, types.Reference):
+                value: Piece = self._s.conversions.bound(element, type_, right, env)
+            else:
+                value = self._s.conversions.coerce(element, type_, right, env).at(ASSIGN)
+            writer.line((Mark(declarator.start_byte), types.declare(type_, c), " = ", value, ";"))
+            inner.names[text(name) if name is not None else c] = Local(c, type_)
+        self._branch(body, inner, writer)
+        writer.line("}")

@@ -1,0 +1,145 @@
+"""Small readers of tree-sitter-cuda nodes: text, children, declarators.
+
+In: syntax nodes.  Out: their parts.  It must not know about scopes, types or C output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+_WRAPPERS = frozenset(
+    {
+        "pointer_declarator",
+        "reference_declarator",
+        "array_declarator",
+        "function_declarator",
+        "parenthesized_declarator",
+        "init_declarator",
+        "attributed_declarator",
+        "variadic_declarator",
+        "abstract_pointer_declarator",
+        "abstract_reference_declarator",
+        "abstract_array_declarator",
+        "abstract_function_declarator",
+        "abstract_parenthesized_declarator",
+    }
+)
+_NAMES = frozenset(
+    {
+        "identifier",
+        "field_identifier",
+        "type_identifier",
+        "qualified_identifier",
+        "operator_name",
+        "template_function",
+        "destructor_name",
+        "operator_cast",
+        "structured_binding_declarator",
+    }
+)
+FUNCTION_DECLARATORS = ("function_declarator", "abstract_function_declarator")
+RECORDS = ("struct_specifier", "class_specifier", "union_specifier")
+PREPROCESSOR_BLOCKS = frozenset(
+    {"preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "preproc_elifdef"}
+)
+
+
+def text(node: Node) -> str:
+    """The source text of a node."""
+    raw = node.text
+    return raw.decode("utf-8", "replace") if raw is not None else ""
+
+
+def flat(node: Node) -> str:
+    """The source text of a node with all white space removed but single blanks."""
+    return " ".join(text(node).split())
+
+
+def child(node: Node, *types: str) -> Node | None:
+    """The first child of one of ``types``."""
+    for candidate in node.children:
+        if candidate.type in types:
+            return candidate
+    return None
+
+
+def children(node: Node, *types: str) -> list[Node]:
+    """The children of one of ``types``."""
+    return [candidate for candidate in node.children if candidate.type in types]
+
+
+def operands(node: Node | None) -> list[Node]:
+    """The named children that mean something (no comments)."""
+    if node is None:
+        return []
+    return [c for c in node.named_children if c.type != "comment"]
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """The node and everything below, in source order."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        yield current
+        stack.extend(reversed(current.children))
+
+
+def inner_declarator(node: Node) -> Node | None:
+    """One step inwards from a declarator."""
+    inner = node.child_by_field_name("declarator")
+    if inner is not None:
+        return inner
+    for candidate in node.named_children:
+        if candidate.type in _WRAPPERS or candidate.type in _NAMES:
+            return candidate
+    return None
+
+
+def declared_name(node: Node | None) -> Node | None:
+    """The node naming what a declarator declares; None for an abstract one."""
+    while node is not None and node.type in _WRAPPERS:
+        node = inner_declarator(node)
+    return node if node is not None and node.type in _NAMES else None
+
+
+def function_declarator(node: Node | None) -> Node | None:
+    """The function declarator if ``node`` declares a function (not a pointer to one)."""
+    while node is not None:
+        if node.type == "function_declarator":
+            inner = inner_declarator(node)
+            return node if inner is None or inner.type != "parenthesized_declarator" else None
+        if node.type in ("pointer_declarator", "reference_declarator"):
+            node = inner_declarator(node)
+        elif node.type == "operator_cast":
+            return node
+        else:
+            return None
+    return None
+
+
+def declarators(node: Node) -> list[Node]:
+    """The declarators of a declaration."""
+    return node.children_by_field_name("declarator")
+
+
+def has_word(node: Node, *words: str) -> bool:
+    """Whether one of a declaration's own specifiers is one of ``words``."""
+    for candidate in node.children:
+        if candidate.type in words:
+            return True
+        if candidate.type in (
+            "type_qualifier",
+            "storage_class_specifier",
+            "virtual",
+            "virtual_function_specifier",
+            "explicit_function_specifier",
+        ) and (text(candidate) in words):
+            return True
+    return False
+
+
+def specifier_end(node: Node) -> Node | None:
+    """The type node of a declaration or parameter."""
+    return node.child_by_field_name("type")

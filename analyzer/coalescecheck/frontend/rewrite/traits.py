@@ -1,0 +1,138 @@
+"""The type traits of the standard library that device code uses.
+
+In: names like ``std::conditional_t<…>``.  Out: their type or value.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from coalescecheck.frontend import ctypes_lp64
+from coalescecheck.frontend.rewrite import syntax, types
+from coalescecheck.frontend.rewrite.emit import Mark
+from coalescecheck.frontend.rewrite.env import Env
+from coalescecheck.frontend.rewrite.ex import Ex, literal
+from coalescecheck.frontend.rewrite.qualified import base_name
+from coalescecheck.frontend.rewrite.types import CType
+
+if TYPE_CHECKING:
+    from coalescecheck.frontend.rewrite.session import Session
+
+NO_TYPE = types.Scalar("no type")
+"""What ``enable_if`` is when its condition is false."""
+
+_STRIPPING = frozenset(
+    {"remove_reference", "remove_cv", "remove_const", "remove_cvref", "decay", "type_identity"}
+)
+_SIGNS = {"make_unsigned": "unsigned ", "make_signed": ""}
+
+
+def _template_part(node: Node, wanted: str) -> tuple[str, list[Node]] | None:
+    """``conditional`` and its arguments, from ``std::conditional<…>::type`` or ``…_t<…>``."""
+    short = {"type": "_t", "value": "_v"}[wanted]
+    parts: list[Node] = []
+    at: Node | None = node
+    while at is not None:
+        if at.type == "dependent_type":
+            at = at.named_children[-1] if at.named_children else None
+        elif at.type == "qualified_identifier":
+            scope = at.child_by_field_name("scope")
+            if scope is not None:
+                parts.append(scope)
+            at = at.child_by_field_name("name")
+        else:
+            parts.append(at)
+            break
+    if not parts:
+        return None
+    last = parts[-1]
+    if last.type in ("template_type", "template_function"):
+        name = base_name(last)
+        if name.endswith(short):
+            return name.removesuffix(short), _arguments(last)
+        return (name, _arguments(last)) if name in ("texture", "surface") else None
+    if syntax.text(last) == wanted and len(parts) > 1:
+        owner = parts[-2]
+        if owner.type in ("template_type", "template_function"):
+            return base_name(owner), _arguments(owner)
+    return None
+
+
+def _arguments(node: Node) -> list[Node]:
+    return syntax.operands(node.child_by_field_name("arguments"))
+
+
+def type_trait(session: Session, node: Node, env: Env) -> CType | None:
+    """The type a trait names; None if it is none of those known here."""
+    part = _template_part(node, "type")
+    if part is None or not part[1]:
+        return None
+    name, arguments = part
+    if name in ("texture", "surface"):
+        return types.Texture(session.typenames.type(arguments[0], env))
+    if name in _STRIPPING:
+        return types.strip(session.typenames.type(arguments[0], env))
+    if name == "remove_pointer":
+        type_ = types.decayed(session.typenames.type(arguments[0], env))
+        return type_.target if isinstance(type_, types.Pointer) else type_
+    if name in _SIGNS:
+        type_ = types.strip(session.typenames.type(arguments[0], env))
+        if isinstance(type_, types.Scalar):
+            bare = type_.name.removeprefix("unsigned ").removeprefix("signed ")
+            return types.Scalar(_SIGNS[name] + bare)
+        return type_
+    if name == "enable_if":
+        holds = session.expressions.constant(arguments[0], env)
+        if holds == 0:
+            return NO_TYPE
+        return session.typenames.type(arguments[1], env) if len(arguments) > 1 else types.VOID
+    if name == "conditional" and len(arguments) == 3:
+        holds = session.expressions.constant(arguments[0], env)
+        if holds is not None:
+            return session.typenames.type(arguments[1 if holds else 2], env)
+    return None
+
+
+def value_trait(session: Session, node: Node, env: Env) -> Ex | None:
+    """The value of ``is_same<A, B>::value`` and the like; None if it is not known."""
+    part = _template_part(node, "value")
+    if part is None or not part[1]:
+        return None
+    name, arguments = part
+    first = session.typenames.type(arguments[0], env)
+    answer = _answer(session, name, first, arguments, env)
+    if answer is None:
+        return None
+    value = ctypes_lp64.Value(int(answer), ctypes_lp64.BOOL)
+    return literal(value, Mark(node.start_byte))
+
+
+def _answer(
+    session: Session, name: str, first: CType, arguments: list[Node], env: Env
+) -> bool | None:
+    if isinstance(first, types.Unknown | types.Placeholder | types.Dependent):
+        return None
+    match name:
+        case "is_same" if len(arguments) == 2:
+            other = session.typenames.type(arguments[1], env)
+            return None if isinstance(other, types.Unknown) else first == other
+        case "is_floating_point":
+            return types.is_floating(first)
+        case "is_integral":
+            return types.is_integer(first)
+        case "is_arithmetic":
+            return types.is_arithmetic(first)
+        case "is_pointer":
+            return isinstance(first, types.Pointer)
+        case "is_void":
+            return first == types.VOID
+        case "is_signed" | "is_unsigned":
+            kind = types.folding_type(first)
+            if kind is None:
+                return None
+            unsigned = kind.kind in ("uint", "bool")
+            return unsigned == (name == "is_unsigned")
+        case _:
+            return None

@@ -1,0 +1,389 @@
+"""From type syntax to C types, in an environment.
+
+In: type nodes, declarators, template argument lists.  Out: types and template arguments.
+Class templates are instantiated on the way.  It must not know about statements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from coalescecheck.frontend.rewrite import groups, index, syntax, traits, types
+from coalescecheck.frontend.rewrite.builtin_types import builtin_type
+from coalescecheck.frontend.rewrite.env import (
+    Argument,
+    Env,
+    Found,
+    PackBound,
+    TemplateBound,
+    TypeBound,
+    ValueBound,
+)
+from coalescecheck.frontend.rewrite.syntax import text
+from coalescecheck.frontend.rewrite.types import CType
+
+if TYPE_CHECKING:
+    from coalescecheck.frontend.rewrite.session import Session
+
+_WORDS = {"signed", "unsigned", "long", "short", "int", "char", "double"}
+
+
+class TypeNames:
+    """Resolves type syntax."""
+
+    def __init__(self, session: Session) -> None:
+        self._s = session
+
+    def type(self, node: Node, env: Env) -> CType:
+        """The type a type node (without declarator) names."""
+        match node.type:
+            case "primitive_type" | "sized_type_specifier":
+                return self._words(node)
+            case "type_identifier" | "identifier" | "namespace_identifier" | "field_identifier":
+                return self._named(text(node), node, env)
+            case "qualified_identifier":
+                return self.qualified(node, env)
+            case "template_type" | "template_function":
+                return self._template(node, env)
+            case "type_descriptor":
+                return self.descriptor(node, env)
+            case "dependent_type":
+                inner = syntax.operands(node)
+                return self.type(inner[-1], env) if inner else types.UNKNOWN
+            case "placeholder_type_specifier":
+                return types.Auto()
+            case "decltype":
+                return self._decltype(node, env)
+            case "struct_specifier" | "class_specifier" | "union_specifier":
+                return self._s.records.in_place(node, env)
+            case "enum_specifier":
+                return self._enum(node, env)
+            case _:
+                return self._unknown(text(node), node)
+
+    def descriptor(self, node: Node, env: Env) -> CType:
+        """The type of a type_descriptor: ``const float *``."""
+        type_ = node.child_by_field_name("type")
+        if type_ is None:
+            return self._unknown(text(node), node)
+        base = self._with_qualifiers(self.type(type_, env), node)
+        declarator = node.child_by_field_name("declarator")
+        return base if declarator is None else self.apply(declarator, base, env)
+
+    def declared(self, node: Node, declarator: Node | None, env: Env) -> CType:
+        """The type that a declaration gives to one of its declarators."""
+        type_ = node.child_by_field_name("type")
+        if type_ is None:
+            base: CType = types.Auto() if syntax.has_word(node, "auto") else types.INT
+        else:
+            base = self.type(type_, env)
+        base = self._with_qualifiers(base, node)
+        return base if declarator is None else self.apply(declarator, base, env)
+
+    def apply(self, declarator: Node, base: CType, env: Env) -> CType:
+        """Wraps ``base`` in what the declarator says, from the outside inwards."""
+        at: Node | None = declarator
+        while at is not None:
+            kind = at.type.removeprefix("abstract_")
+            if kind == "pointer_declarator":
+                base = self._pointer(at, base)
+            elif kind == "reference_declarator":
+                rvalue = syntax.child(at, "&&") is not None
+                if not isinstance(base, types.Reference):
+                    base = types.Reference(base, rvalue)
+            elif kind == "array_declarator":
+                base = self._array(at, base, env)
+            elif kind == "function_declarator":
+                base = types.FunctionType(self._trailing(at, base, env), self._list(at, env))
+            elif kind not in (
+                "parenthesized_declarator",
+                "init_declarator",
+                "attributed_declarator",
+                "variadic_declarator",
+            ):
+                break
+            at = syntax.inner_declarator(at)
+        return base
+
+    @staticmethod
+    def _pointer(node: Node, base: CType) -> CType:
+        if isinstance(base, types.Reference):
+            base = base.target
+        words = text(node).split("*", 1)[-1]
+        inner = syntax.inner_declarator(node)
+        if inner is not None:
+            words = words[: len(words) - (node.end_byte - inner.start_byte)]
+        pointer = types.Pointer(base, "restrict" in words)
+        return types.qualified(pointer, const="const" in words, volatile="volatile" in words)
+
+    def _array(self, node: Node, base: CType, env: Env) -> CType:
+        size = node.child_by_field_name("size")
+        if size is None:
+            return types.Array(base, None)
+        constant, spelled = self._s.expressions.extent(size, env)
+        return types.Array(base, constant, spelled)
+
+    def _trailing(self, node: Node, base: CType, env: Env) -> CType:
+        trailing = syntax.child(node, "trailing_return_type")
+        if trailing is None:
+            return base
+        inner = syntax.operands(trailing)
+        return self.type(inner[-1], env) if inner else base
+
+    def _list(self, node: Node, env: Env) -> tuple[CType, ...]:
+        out = []
+        for parameter in syntax.operands(node.child_by_field_name("parameters")):
+            if "parameter_declaration" in parameter.type:
+                declarator = parameter.child_by_field_name("declarator")
+                type_ = types.unqualified(self.declared(parameter, declarator, env))
+                if type_ != types.VOID:
+                    array = isinstance(type_, types.Array)
+                    out.append(types.decayed(type_) if array else type_)
+        return tuple(out)
+
+    @staticmethod
+    def _with_qualifiers(base: CType, node: Node) -> CType:
+        words = {text(c) for c in node.children if c.type == "type_qualifier"}
+        if isinstance(base, types.Reference | types.Auto) and not isinstance(base, types.Auto):
+            return base
+        return types.qualified(base, const="const" in words, volatile="volatile" in words)
+
+    def _words(self, node: Node) -> CType:
+        words = text(node).split()
+        if len(words) == 1 and words[0] in ("int", "float", "double", "char", "bool", "void"):
+            return types.Scalar(words[0])
+        known = builtin_type(words[0]) if len(words) == 1 else None
+        if known is not None:
+            return known
+        if not set(words) <= _WORDS:
+            return self._unknown(text(node), node)
+        if words.count("double"):
+            return types.DOUBLE
+        unsigned = "unsigned " if "unsigned" in words else ""
+        if "char" in words:
+            prefix = unsigned or ("signed " if "signed" in words else "")
+            return types.Scalar(prefix + "char")
+        if "short" in words:
+            return types.Scalar(unsigned + "short")
+        longs = words.count("long")
+        return types.Scalar(unsigned + ("int", "long", "long long")[min(longs, 2)])
+
+    def _named(self, name: str, node: Node, env: Env) -> CType:
+        found = self._s.names.find(env, name)
+        if found is not None:
+            type_ = self.of_found(found, env)
+            if type_ is not None:
+                return type_
+        return self._builtin(name, node, env)
+
+    def _builtin(self, path: str, node: Node, env: Env) -> CType:
+        name = path.rsplit("::", 1)[-1]
+        known = builtin_type(name) or groups.group_type(name)
+        if known is not None:
+            return known
+        if name in ("int", "float", "double", "char", "bool", "void", "long", "short"):
+            return types.Scalar(name)
+        return self._unknown(path, node)
+
+    def of_found(self, found: Found, env: Env) -> CType | None:
+        """The type that a name's meaning is; None if it is no type."""
+        match found.binding:
+            case TypeBound(type_):
+                return type_
+            case TemplateBound(index.RecordEntry() as entry, of_env):
+                return self._s.records.instance(entry, {}, of_env)
+            case None:
+                pass
+            case _:
+                return None
+        best: CType | None = None
+        for entry in found.entries:
+            match entry:
+                case index.RecordEntry() if entry.arguments is None:
+                    if entry.head is not None:
+                        injected = self._injected(entry, env)
+                        if injected is not None:
+                            return injected
+                        return self._s.records.applied(entry, [], found.env, env)
+                    has_body = entry.node.child_by_field_name("body") is not None
+                    if best is None or has_body:
+                        best = self._s.records.instance(entry, {}, found.env)
+                case index.AliasEntry() if best is None:
+                    best = self.alias(entry, found.env)
+                case index.EnumEntry() if best is None:
+                    best = self._enum_type(entry.node, found.env)
+                case _:
+                    pass
+        return best
+
+    def _injected(self, entry: index.RecordEntry, env: Env) -> CType | None:
+        """Inside a class template its own name means the current instance."""
+        at: Env | None = env
+        while at is not None:
+            if at.record is not None and self._s.records.entry_of(at.record) is entry:
+                return at.record
+            at = at.parent
+        return None
+
+    def alias(self, entry: index.AliasEntry, env: Env) -> CType:
+        unnamed = entry.type.type in syntax.RECORDS and (
+            entry.type.child_by_field_name("name") is None
+        )
+        if unnamed:
+            base: CType = self._s.records.anonymous(entry.type, entry.name, env)
+        else:
+            base = self.type(entry.type, env)
+        parent = entry.type.parent
+        if parent is not None and parent.type == "type_definition":
+            base = self._with_qualifiers(base, parent)
+        return base if entry.declarator is None else self.apply(entry.declarator, base, env)
+
+    def qualified(self, node: Node, env: Env) -> CType:
+        """``A::B`` as a type."""
+        found, name = self._s.qualified.resolve(node, env)
+        if found is not None:
+            if name.type in ("template_type", "template_function"):
+                type_ = self.applied(found, name, env)
+            else:
+                type_ = self.of_found(found, env)
+            if type_ is not None:
+                return type_
+        return self._foreign(node, name, env)
+
+    def _foreign(self, node: Node, last: Node, env: Env) -> CType:
+        """A type of a library whose headers are not here."""
+        path = self._s.names.namespace_path(env, "".join(text(node).split()))
+        known = traits.type_trait(self._s, node, env)
+        if known is not None:
+            return known
+        if last.type in ("template_type", "template_function"):
+            tile = groups.tile_type(self._s, last, env)
+            if tile is not None:
+                return tile
+            return self._unknown(path, node)
+        return self._builtin(path, node, env)
+
+    def _template(self, node: Node, env: Env) -> CType:
+        name = node.child_by_field_name("name")
+        if name is None:
+            return self._unknown(text(node), node)
+        found = self._s.names.find(env, text(name))
+        if found is not None:
+            type_ = self.applied(found, node, env)
+            if type_ is not None:
+                return type_
+        known = traits.type_trait(self._s, node, env) or groups.tile_type(self._s, node, env)
+        return known if known is not None else self._unknown(text(node), node)
+
+    def applied(self, found: Found, node: Node, env: Env) -> CType | None:
+        """A class or alias template applied to arguments."""
+        nodes = syntax.operands(node.child_by_field_name("arguments"))
+        if isinstance(found.binding, TemplateBound):
+            entry = found.binding.entry
+            if isinstance(entry, index.RecordEntry):
+                return self._s.records.applied(entry, nodes, found.binding.env, env)
+        for entry in found.entries:
+            if isinstance(entry, index.RecordEntry) and entry.arguments is None:
+                return self._s.records.applied(entry, nodes, found.env, env)
+            if isinstance(entry, index.AliasEntry) and entry.head is not None:
+                bound = self.arguments(entry.head, nodes, env, found.env)
+                if bound is not None:
+                    return self.alias(entry, Env(found.env, dict(bound)))
+        return None
+
+    def arguments(
+        self, head: Sequence[index.TemplateParameter], nodes: Sequence[Node], env: Env, home: Env
+    ) -> dict[str, Argument] | None:
+        """Template arguments by parameter name; ``home`` is where the template is declared.
+
+        None if one is missing.
+        """
+        bound: dict[str, Argument] = {}
+        given: list[Argument | Node] = list(self._expanded(nodes, env))
+        inner = Env(home, {})
+        for number, parameter in enumerate(head):
+            name = parameter.name or f"unnamed__{number}"
+            if parameter.pack:
+                rest = tuple(self._argument(parameter, a, env) for a in given[number:])
+                bound[name] = PackBound(rest)
+            elif number < len(given):
+                bound[name] = self._argument(parameter, given[number], env)
+            elif parameter.default is not None:
+                bound[name] = self._argument(parameter, parameter.default, inner)
+            else:
+                return None
+            inner.names[name] = bound[name]
+        return bound
+
+    def _expanded(self, nodes: Sequence[Node], env: Env) -> list[Argument | Node]:
+        """Arguments with the packs among them written out."""
+        out: list[Argument | Node] = []
+        for node in nodes:
+            if node.type == "parameter_pack_expansion":
+                pattern = node.child_by_field_name("pattern")
+                found = self._s.names.find(env, text(pattern)) if pattern is not None else None
+                if found is not None and isinstance(found.binding, PackBound):
+                    packed = found.binding.items
+                    out += [i for i in packed if isinstance(i, TypeBound | ValueBound)]
+                    continue
+            out.append(node)
+        return out
+
+    def _argument(
+        self, parameter: index.TemplateParameter, given: Argument | Node, env: Env
+    ) -> Argument:
+        if not isinstance(given, Node):
+            return given
+        return self.argument(parameter, given, env)
+
+    def argument(self, parameter: index.TemplateParameter, node: Node, env: Env) -> Argument:
+        """One template argument, read as its parameter's kind demands."""
+        if parameter.kind == "type":
+            return TypeBound(self.type(node, env))
+        if parameter.kind == "template":
+            inner = node.child_by_field_name("type") or node
+            name = text(inner).rsplit("::", 1)[-1]
+            found = self._s.names.find(env, name)
+            if found is not None:
+                if isinstance(found.binding, TemplateBound):
+                    return found.binding
+                for entry in found.entries:
+                    if isinstance(entry, index.RecordEntry):
+                        return TemplateBound(entry, found.env)
+            return TypeBound(types.Unknown(types.mangled([name])))
+        return self._value(parameter, node, env)
+
+    def _value(self, parameter: index.TemplateParameter, node: Node, env: Env) -> Argument:
+        type_: CType = types.INT
+        if parameter.declaration is not None:
+            declarator = parameter.declaration.child_by_field_name("declarator")
+            type_ = types.strip(self.declared(parameter.declaration, declarator, env))
+        bound = self._s.expressions.template_value(node, type_, env)
+        return bound
+
+    def _decltype(self, node: Node, env: Env) -> CType:
+        inner = syntax.operands(node)
+        if not inner or inner[0].type == "auto":
+            return types.Auto()
+        return self._s.expressions.type_only(inner[0], env)
+
+    def _enum(self, node: Node, env: Env) -> CType:
+        body = node.child_by_field_name("body")
+        if body is not None and env.function is not None:
+            self._s.declarations.local_enum(node, env)
+        return self._enum_type(node, env)
+
+    def _enum_type(self, node: Node, env: Env) -> CType:
+        base = node.child_by_field_name("base")
+        return types.strip(self.type(base, env)) if base is not None else types.INT
+
+    def _unknown(self, path: str, node: Node) -> CType:
+        """A type nobody declared: it keeps its name, its size is not known."""
+        name = types.mangled([p for p in "".join(path.split()).split("::") if p]) or "unknown_t"
+        known = self._s.output_unknown(name)
+        self._s.say(node, "warning", f"type `{syntax.flat(node)}` is not known: accesses of its "
+                    "size are unknown")
+        return types.Unknown(known)

@@ -1,0 +1,90 @@
+"""Which launch configurations of a kernel are analysed.
+
+In: what the front end found (launches, ``// coalescecheck:`` comments, launch bounds) and the
+options.  Out: one or more ``Case``.  The command line wins over the comment, the comment over
+the launches in the source; what one of them leaves open is taken from the next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from coalescecheck.frontend.kernel_c import Directive, KernelC, SourceFile
+from coalescecheck.launch import Dim3, Launch
+from coalescecheck.options import Options
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One launch to analyse, and the facts that may be relied on for it."""
+
+    launch: Launch
+    assume: tuple[str, ...] = ()
+
+
+def cases_of(kernel: KernelC, source: SourceFile, options: Options) -> tuple[Case, ...]:
+    """The distinct launches of ``kernel`` to analyse, at least one."""
+    cases = [Case(launch) for launch in kernel.launches or (_unknown(kernel),)]
+    comments = directives_of(kernel, source)
+    if comments:
+        cases = [_commented(case, comment) for comment in comments for case in cases]
+    told = (options.block, options.grid, options.params)
+    unique: dict[tuple[object, ...], Case] = {}
+    for case in cases:
+        launch = _overlay(case.launch, "cli", told, ("", 0))
+        assume = case.assume + options.assume
+        sizes = (launch.block, launch.grid, launch.shared_bytes)
+        key = (*sizes, launch.args, launch.offsets, assume)
+        unique.setdefault(key, Case(launch, assume))
+    return tuple(unique.values())
+
+
+def directives_of(kernel: KernelC, source: SourceFile) -> tuple[Directive, ...]:
+    """The comments that speak of ``kernel``: those between it and the kernel above it.
+
+    Several comments are several launches.
+    """
+    file, line = kernel.span.file, kernel.span.line
+    above = [k.span.line for k in source.kernels if k.span.file == file and k.span.line < line]
+    start = max(above, default=0)
+    return tuple(
+        directive
+        for directive in source.directives
+        if directive.span.file == file and start < directive.span.line <= line
+    )
+
+
+def _commented(case: Case, comment: Directive) -> Case:
+    said = (comment.block, comment.grid, comment.params)
+    place = (comment.span.file, comment.span.line)
+    return Case(_overlay(case.launch, "comment", said, place), comment.assume)
+
+
+def _unknown(kernel: KernelC) -> Launch:
+    return Launch(None, None, "bounds" if kernel.max_threads is not None else "assumed")
+
+
+def _overlay(
+    launch: Launch,
+    source: str,
+    said: tuple[Dim3 | None, Dim3 | None, tuple[tuple[str, int], ...]],
+    place: tuple[str, int],
+) -> Launch:
+    """``launch`` with what a stronger source says about it.
+
+    A new block makes the old grid meaningless: it was computed for another block.
+    """
+    block, grid, params = said
+    args = tuple((dict(launch.args) | dict(params)).items())
+    if block is None:
+        return replace(launch, grid=grid or launch.grid, args=args)
+    kept = launch.grid if block == launch.block else None
+    return replace(
+        launch,
+        block=block,
+        grid=grid or kept,
+        args=args,
+        source=source,
+        file=place[0],
+        line=place[1],
+    )

@@ -1,0 +1,201 @@
+"""Registers memory accesses and emits their loads and stores, one per machine instruction.
+
+In: a place in memory and the syntax node that reads or writes it.  Out: ``Access`` records and
+``Load``/``Store`` statements.  How an object becomes pieces is hardware.md section 3: a number
+or pointer is one; a struct or vector is cut by its alignment, at most 16 bytes each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pycparser import c_ast
+from pycparser.c_generator import CGenerator
+
+from coalescecheck.ir import types as ir
+from coalescecheck.ir.expr import Expr, Var
+from coalescecheck.ir.kernel import Access, Load, Op, Piece, Store
+from coalescecheck.lower import arith, ctypes
+from coalescecheck.lower.context import Context
+from coalescecheck.lower.ctypes import ArrayOf, CType, Leaf, Number, Pointer, Record
+from coalescecheck.lower.values import Members, Memory, Scalar, Value
+
+MAX_PIECE = 16  # bytes: the widest load or store up to sm_90
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """One piece of an object and the scalars in it (offsets count from the object's start)."""
+
+    piece: Piece
+    leaves: tuple[Leaf, ...]
+
+
+def cut(ctype: CType) -> list[Cut]:
+    """The pieces of a whole object; padding that holds no scalar is not accessed."""
+    parts = [leaf for leaf in ctypes.leaves(ctype) if isinstance(leaf.offset, int)]
+    if isinstance(ctype, Number | Pointer) or ctypes.is_unknown(ctype):
+        width = parts[0].type if parts else None
+        scalar = None if width is None else ctypes.scalar_of(width)
+        return [Cut(Piece(0, scalar.size if scalar else 4), tuple(parts[:1]))]
+    unit = min(ctypes.align_of(ctype), MAX_PIECE)
+    groups: dict[int, list[Leaf]] = {}
+    for leaf in parts:
+        if isinstance(leaf.offset, int):
+            groups.setdefault(leaf.offset // unit, []).append(leaf)
+    return [Cut(Piece(at * unit, unit), tuple(group)) for at, group in sorted(groups.items())]
+
+
+def register(
+    cx: Context,
+    op: Op,
+    ctype: CType,
+    node: c_ast.Node | None,
+    *,
+    pieces: tuple[Piece, ...] | None = None,
+    kind: str = "plain",
+    atomic_op: str = "",
+    volatile: bool = False,
+    text: str | None = None,
+) -> int:
+    """A new access; gives its id."""
+    number = len(cx.accesses)
+    sites = tuple(frame.call_site for frame in cx.frames if frame.call_site is not None)
+    cx.accesses.append(
+        Access(
+            id=number,
+            span=cx.span(node),
+            op=op,
+            pieces=tuple(c.piece for c in cut(ctype)) if pieces is None else pieces,
+            index=source_text(node) if text is None else text,
+            element=str(ctype),
+            kind=kind,
+            atomic_op=atomic_op,
+            called_from=sites,
+            volatile=volatile,
+            unknown_width=ctypes.is_unknown(ctype),
+        )
+    )
+    cx.access_align[number] = ctypes.align_of(ctype)
+    return number
+
+
+def source_text(node: c_ast.Node | None) -> str:
+    """The C text of an expression, or the name of a declaration."""
+    if isinstance(node, c_ast.Decl):
+        return str(node.name)
+    return "" if node is None else str(CGenerator(reduce_parentheses=True).visit(node))
+
+
+def pointee_text(node: c_ast.Node) -> str:
+    """The C text of what a pointer expression points to: ``a[i]`` for ``&a[i]``."""
+    if isinstance(node, c_ast.UnaryOp) and node.op == "&":
+        return source_text(node.expr)
+    return source_text(c_ast.UnaryOp("*", node))
+
+
+# --- loads ------------------------------------------------------------------------------------
+
+
+def load(cx: Context, place: Memory, node: c_ast.Node | None, kind: str = "plain") -> Value:
+    """Read a whole object."""
+    access = register(cx, Op.LOAD, place.type, node, kind=kind, volatile=place.volatile)
+    found: dict[ctypes.Size, Expr] = {}
+    for number, part in enumerate(cut(place.type)):
+        where = arith.offset(place.address, arith.integer(part.piece.offset))
+        _load_piece(cx, access, number, where, part, found)
+    if place.bits is not None and isinstance(place.type, Number):
+        unit = found[0]
+        return Scalar(place.type, extract_bits(unit, place.bits))
+    return assemble(cx, place.type, iter(ctypes.leaves(place.type)), found)
+
+
+def _load_piece(
+    cx: Context,
+    access: int,
+    number: int,
+    where: Expr,
+    part: Cut,
+    found: dict[ctypes.Size, Expr],
+) -> None:
+    variables: dict[int, Var] = {}
+    for leaf in part.leaves:
+        assert isinstance(leaf.offset, int)  # cut() keeps only these
+        offset = leaf.offset - part.piece.offset
+        if offset not in variables:
+            variables[offset] = cx.temporary(ctypes.scalar_of(leaf.type) or ir.U32)
+        unit = variables[offset]
+        found[leaf.offset] = unit
+    first = variables.pop(0, None) or cx.temporary(ir.U8)
+    cx.emit(Load(access, number, first, where, tuple(variables.items())))
+
+
+def extract_bits(unit: Expr, bits: tuple[int, int]) -> Expr:
+    """A bit-field's value: shift its top bit to the top, then down with its sign."""
+    first, width = bits
+    if unit.type == ir.BOOL:
+        return unit
+    size = unit.type.bits
+    up = arith.binary("<<", unit, arith.integer(size - first - width, unit.type))
+    return arith.binary(">>", up, arith.integer(size - width, unit.type))
+
+
+def assemble(
+    cx: Context, ctype: CType, order: Iterator[Leaf], found: dict[ctypes.Size, Expr]
+) -> Value:
+    """Put loaded scalars together to a value of ``ctype``; missing ones are undefined."""
+    match ctype:
+        case Record():
+            members: dict[str | int, Value] = {
+                m.name: assemble(cx, m.type, order, found) for m in ctype.members
+            }
+            return Members(ctype, members)
+        case ArrayOf(length=int(length)):
+            return Members(
+                ctype, {i: assemble(cx, ctype.element, order, found) for i in range(length)}
+            )
+    leaf = next(order, None)
+    scalar = ctypes.scalar_of(ctype) or ir.U32
+    expr = None if leaf is None else found.get(leaf.offset)
+    if expr is None:
+        expr = cx.undefined("unloaded", f"a part of the unknown type {ctype}", scalar)
+    elif leaf is not None and leaf.bits is not None:
+        expr = extract_bits(expr, leaf.bits)
+    return Scalar(ctype, expr)
+
+
+# --- stores -----------------------------------------------------------------------------------
+
+
+def store(
+    cx: Context, place: Memory, value: Value, node: c_ast.Node | None, kind: str = "plain"
+) -> None:
+    """Write a whole object; ``value`` has the place's type already."""
+    access = register(cx, Op.STORE, place.type, node, kind=kind, volatile=place.volatile)
+    scalars = dict(
+        zip((leaf.offset for leaf in ctypes.leaves(place.type)), flatten(cx, value), strict=False)
+    )
+    for number, part in enumerate(cut(place.type)):
+        where = arith.offset(place.address, arith.integer(part.piece.offset))
+        written = {
+            leaf.offset - part.piece.offset: scalars[leaf.offset]
+            for leaf in part.leaves
+            if isinstance(leaf.offset, int) and leaf.offset in scalars
+        }
+        unknown = cx.undefined("unstored", f"a part of the unknown type {place.type}", ir.U8)
+        first = written.pop(0, unknown)
+        cx.emit(Store(access, number, where, first, tuple(written.items())))
+
+
+def flatten(cx: Context, value: Value) -> Iterator[Expr]:
+    """The scalars of a value in the order of ``ctypes.leaves``."""
+    match value:
+        case Scalar():
+            yield value.expr
+        case Members():
+            for member in value.members.values():
+                yield from flatten(cx, member)
+        case _:
+            scalar = ctypes.scalar_of(value.type) or ir.PTR
+            yield cx.undefined("address", "the address of a variable", scalar)

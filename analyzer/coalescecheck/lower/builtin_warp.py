@@ -1,0 +1,143 @@
+"""Built-in functions that synchronise or exchange values between threads, and thread state."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from coalescecheck.ir import types as ir
+from coalescecheck.ir.expr import Const, Expr
+from coalescecheck.ir.kernel import Barrier, Leave, WarpOp
+from coalescecheck.ir.types import ScalarType
+from coalescecheck.lower import ctypes, operators, places
+from coalescecheck.lower.builtin_call import Handler, Request, names
+from coalescecheck.lower.ctypes import INT, UINT, Number
+from coalescecheck.lower.values import Members, Scalar, Value
+
+KERNEL = "kernel"  # label of the whole kernel's scope
+
+
+def _barrier(request: Request, scope: str) -> Value:
+    request.values()
+    request.cx.emit(Barrier(scope, request.cx.span(request.node)))
+    return request.nothing()
+
+
+def _counting_barrier(request: Request, op: str) -> Value:
+    """``__syncthreads_count`` and kin: a barrier that also reduces a predicate."""
+    predicate = operators.condition(request.cx, request.value(0))
+    request.cx.emit(Barrier("block", request.cx.span(request.node)))
+    return _warp_value(request, op, (predicate,), INT)
+
+
+def _warp_value(
+    request: Request, op: str, args: tuple[Expr, ...], ctype: Number | ctypes.Pointer
+) -> Value:
+    var = request.cx.temporary(ctypes.scalar_of(ctype) or ir.I32)
+    request.cx.emit(WarpOp(var, op, args))
+    return Scalar(ctype, var)
+
+
+def _shuffle(request: Request, op: str, first: int) -> Value:
+    """``__shfl*``: value, lane or delta, width (32 unless given)."""
+    for index in range(first):
+        request.value(index)  # the mask
+    value = request.value(first)
+    lane = request.number(first + 1, INT)
+    width = request.number(first + 2, INT) if len(request.args) > first + 2 else Const(ir.I32, 32)
+    return _shuffle_value(request, op, value, lane, width)
+
+
+def _shuffle_value(request: Request, op: str, value: Value, lane: Expr, width: Expr) -> Value:
+    if isinstance(value, Members):
+        members = {
+            name: _shuffle_value(request, op, member, lane, width)
+            for name, member in value.members.items()
+        }
+        return Members(value.type, members)
+    if isinstance(value, Scalar) and isinstance(value.type, Number | ctypes.Pointer):
+        return _warp_value(request, op, (value.expr, lane, width), value.type)
+    return request.unknown(f"{request.name} of {value.type}")
+
+
+def _vote(request: Request, op: str, first: int) -> Value:
+    for index in range(first):
+        request.value(index)
+    predicate = operators.condition(request.cx, request.value(first))
+    return _warp_value(request, op, (predicate,), UINT if op == "ballot" else INT)
+
+
+def _active_mask(request: Request) -> Value:
+    return _warp_value(request, "activemask", (), UINT)
+
+
+def _reduce(request: Request, op: str) -> Value:
+    request.value(0)
+    value = request.value(1)
+    if not (isinstance(value, Scalar) and isinstance(value.type, Number)):
+        return request.unknown(f"{request.name} of {value.type}")
+    return _warp_value(request, op, (value.expr,), value.type)
+
+
+def _match(request: Request) -> Value:
+    values = request.values()
+    for pointer in values[2:]:  # int *pred of __match_all_sync
+        place = places.dereference(request.cx, pointer, request.node)
+        places.forget(request.cx, place, "__match_all_sync")
+    return Scalar(UINT, request.undefined(ir.U32, "the lanes that match"))
+
+
+def _nothing(request: Request) -> Value:
+    """Fences, prefetches, assertions, output: no effect on values; arguments are evaluated."""
+    request.values()
+    return request.nothing()
+
+
+def _leave(request: Request) -> Value:
+    """``__trap`` ends the kernel."""
+    request.values()
+    request.cx.emit(Leave(KERNEL))
+    return request.nothing()
+
+
+def _clock(request: Request, type_: ScalarType) -> Value:
+    ctype = INT if type_ == ir.I32 else ctypes.LONG
+    return Scalar(ctype, request.undefined(type_, "the time"))
+
+
+_NOTHING = names(
+    """
+    __threadfence __threadfence_block __threadfence_system __nanosleep printf vprintf assert
+    __assert_fail __assertfail __builtin_assume __assume __pipeline_commit
+    __pipeline_wait_prior __brkpt __prof_trigger __builtin_unreachable free
+    __asm_cp_async_commit_group __asm_cp_async_wait_group __asm_cp_async_wait_all
+    """
+)
+
+
+def table() -> dict[str, Handler]:
+    """Names without type suffix to handlers."""
+    entries: dict[str, Handler] = {
+        "__syncthreads": partial(_barrier, scope="block"),
+        "__syncwarp": partial(_barrier, scope="warp"),
+        "__syncgrid": partial(_barrier, scope="grid"),
+        "__activemask": _active_mask,
+        "__match_any_sync": _match,
+        "__match_all_sync": _match,
+        "clock": partial(_clock, type_=ir.I32),
+        "clock64": partial(_clock, type_=ir.I64),
+        "__clock64": partial(_clock, type_=ir.I64),
+        "__globaltimer": partial(_clock, type_=ir.I64),
+        **dict.fromkeys(_NOTHING, _nothing),
+        **dict.fromkeys(("__trap", "exit", "abort", "__exit"), _leave),
+    }
+    for op in ("count", "and", "or"):
+        entries[f"__syncthreads_{op}"] = partial(_counting_barrier, op=f"block_{op}")
+    for suffix in ("", "_up", "_down", "_xor"):
+        entries[f"__shfl{suffix}"] = partial(_shuffle, op=f"shfl{suffix}", first=0)
+        entries[f"__shfl{suffix}_sync"] = partial(_shuffle, op=f"shfl{suffix}", first=1)
+    for op in ("ballot", "any", "all"):
+        entries[f"__{op}"] = partial(_vote, op=op, first=0)
+        entries[f"__{op}_sync"] = partial(_vote, op=op, first=1)
+    for op in ("add", "min", "max", "and", "or", "xor"):
+        entries[f"__reduce_{op}_sync"] = partial(_reduce, op=f"reduce_{op}")
+    return entries

@@ -1,0 +1,157 @@
+"""Function calls: inlining, CUDA's built-in functions, and functions nobody knows.
+
+In: a call's syntax node.  Out: its value.  A function with a body is inlined (arguments are
+copied to fresh variables, ``return`` leaves a Scope); a built-in one is looked up in the table
+of ``intrinsics``; anything else gives an unknown value and a diagnostic, and whatever its
+pointer arguments reach is unknown from then on.
+"""
+
+from __future__ import annotations
+
+from pycparser import c_ast
+
+from coalescecheck.ir import types as ir
+from coalescecheck.ir.expr import ArrayBase, Const, Var
+from coalescecheck.lower import arith, ctypes, declarations, intrinsics, leaving, places, storage
+from coalescecheck.lower.context import MAX_INLINED_CALLS, Callee, Context, Frame
+from coalescecheck.lower.ctypes import VOID, Function, Pointer, Record
+from coalescecheck.lower.declarations import Declared
+from coalescecheck.lower.values import Members, Place, Reference, Scalar, Value
+
+MAX_RECURSION = 16  # inlined copies of one function inside each other
+
+NOTHING = Scalar(VOID, Const(ir.I32, 0))
+
+
+def call(cx: Context, node: c_ast.FuncCall, *, used: bool) -> Value:
+    """The value of a call; ``used`` is False where nobody looks at it."""
+    name = node.name.name if isinstance(node.name, c_ast.ID) else ""
+    entity = cx.lookup(name) if name else None
+    callee = entity if isinstance(entity, Callee) else None
+    arguments = list(node.args.exprs) if node.args is not None else []
+    if callee is not None and callee.definition is not None:
+        return _inline(cx, callee, arguments, node)
+    handler = intrinsics.find(name)
+    if handler is not None:
+        result = _result_type(callee)
+        request = intrinsics.Request(cx, name, arguments, result, node, used)
+        value = handler(request)
+        return value if result in (None, VOID) else places.convert(cx, value, result, node)
+    values = [cx.evaluate(cx, argument) for argument in arguments]
+    return unknown_call(cx, name, values, callee, node)
+
+
+def _result_type(callee: Callee | None) -> ctypes.CType | None:
+    if callee is not None and isinstance(callee.type, Function):
+        return callee.type.result
+    return None
+
+
+# --- unknown functions ------------------------------------------------------------------------
+
+
+def unknown_call(
+    cx: Context, name: str, values: list[Value], callee: Callee | None, node: c_ast.Node
+) -> Value:
+    """Nothing is known: not the result, and not what the pointer arguments reach."""
+    shown = name.split("__")[0] if name.startswith("opaque__") else name
+    if shown != "opaque":  # the front end has told why it made an opaque expression
+        what = f"`{shown or 'a function pointer'}()` is not known"
+        cx.warn(node, f"{what}: accesses through its result are unknown")
+    return _forgotten_call(cx, shown, values, callee)
+
+
+def _forgotten_call(cx: Context, shown: str, values: list[Value], callee: Callee | None) -> Value:
+    reason = f"`{shown or 'a function pointer'}()` is not followed"
+    for value in values:
+        _may_write_through(cx, value, reason)
+    result = _result_type(callee) or ctypes.INT
+    if result == VOID:
+        return NOTHING
+    return storage.undefined_value(cx, result, shown or "call", reason)
+
+
+def _may_write_through(cx: Context, value: Value, reason: str) -> None:
+    match value:
+        case Reference():
+            if not value.type.const:
+                places.forget(cx, value.array or value.place, reason)
+        case Scalar(type=Pointer(const=False)):
+            base = arith.root(value.expr)
+            if isinstance(base, ArrayBase):
+                cx.poisoned.add(base.array)
+            elif isinstance(base, Var):
+                cx.poisoned_vars.add(base.name)
+        case Members():
+            for inner in value.members.values():
+                _may_write_through(cx, inner, reason)
+
+
+# --- inlining ---------------------------------------------------------------------------------
+
+
+def _inline(
+    cx: Context, callee: Callee, arguments: list[c_ast.Node], node: c_ast.FuncCall
+) -> Value:
+    values = [cx.evaluate(cx, argument) for argument in arguments]
+    depth = sum(frame.name == callee.name for frame in cx.frames)
+    cx.inlined += 1
+    if depth >= MAX_RECURSION or cx.inlined > MAX_INLINED_CALLS:
+        cx.warn(node, f"`{callee.name}()` is recursive: it was followed {depth} calls deep")
+        return _forgotten_call(cx, callee.name, values, callee)
+    definition = callee.definition
+    result_type = _result_type(callee) or VOID
+    if definition is None or len(values) < _parameter_count(definition):
+        return unknown_call(cx, callee.name, values, callee, node)
+    frame = Frame(callee.name, cx.unique(callee.name), result_type, call_site=cx.span(node))
+    if result_type != VOID:
+        declared = Declared(result_type)
+        key = ("result", id(node))
+        frame.result = storage.make_local(cx, f"{callee.name}.result", declared, key, node)
+    with cx.function(frame):
+        _bind(cx, definition, values, node)
+        with cx.block() as body:
+            cx.execute(cx, definition.body)
+    cx.out.extend(leaving.without_scope(frame.leave, body))
+    if frame.result is None:
+        return NOTHING
+    return places.read_object(cx, frame.result, node)
+
+
+def _parameters(definition: c_ast.FuncDef) -> list[c_ast.Decl]:
+    args = definition.decl.type.args
+    params = [] if args is None else [p for p in args.params if isinstance(p, c_ast.Decl)]
+    return [p for p in params if p.name is not None or not _is_void(p)]
+
+
+def _is_void(param: c_ast.Decl) -> bool:
+    inner = getattr(param.type, "type", None)
+    return isinstance(inner, c_ast.IdentifierType) and inner.names == ["void"]
+
+
+def _parameter_count(definition: c_ast.FuncDef) -> int:
+    return len(_parameters(definition))
+
+
+def _bind(
+    cx: Context, definition: c_ast.FuncDef, values: list[Value], node: c_ast.FuncCall
+) -> None:
+    """Parameters are fresh variables; a pointer to a variable is an alias of it."""
+    for param, value in zip(_parameters(definition), values, strict=False):
+        if param.name is None:
+            continue
+        declared = declarations.parameter_type(declarations.resolve(cx, param))
+        cx.define(param.name, _parameter_place(cx, param, declared, value, node))
+
+
+def _parameter_place(
+    cx: Context, param: c_ast.Decl, declared: Declared, value: Value, node: c_ast.FuncCall
+) -> Place:
+    converted = places.convert(cx, value, declared.type, node)
+    if isinstance(converted, Members) and isinstance(declared.type, Record):
+        lent = storage.borrow(cx, param.name, converted, id(param), param)
+        if lent is not None:
+            return lent
+    place = storage.make_local(cx, param.name, declared, id(param), param)
+    places.write(cx, place, converted, node)
+    return place

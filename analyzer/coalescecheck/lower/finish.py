@@ -1,0 +1,121 @@
+"""What can only be said when the whole kernel is known.
+
+In: the context and the lowered body.  Out: the final accesses and body.  Every pointer variable
+is traced to the arrays it may be based on (without regard to control flow); from that follow
+which accesses reinterpret an array as a wider type, and which loads read memory that an unknown
+function may have written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from coalescecheck.ir.expr import ArrayBase, Expr, Select, Undefined, Var
+from coalescecheck.ir.kernel import (
+    Access,
+    Assign,
+    Atomic,
+    If,
+    Load,
+    Loop,
+    Scope,
+    Space,
+    Stmt,
+    Store,
+    walk,
+)
+from coalescecheck.ir.types import PTR
+from coalescecheck.lower import arith
+from coalescecheck.lower.context import Context
+
+
+def finish(cx: Context, body: tuple[Stmt, ...]) -> tuple[tuple[Stmt, ...], tuple[Access, ...]]:
+    """The body and accesses of the kernel, with what whole-kernel knowledge adds."""
+    bases = _Bases()
+    for stmt in walk(body):
+        if isinstance(stmt, Assign) and stmt.var.type == PTR:
+            bases.assigned.setdefault(stmt.var.name, []).append(stmt.value)
+    reached: dict[int, frozenset[str]] = {}
+    for stmt in walk(body):
+        if isinstance(stmt, Load | Store | Atomic):
+            reached[stmt.access] = bases.of(stmt.address)
+    accesses = tuple(_widened(cx, access, reached) for access in cx.accesses)
+    poisoned = set(cx.poisoned)
+    for name in cx.poisoned_vars:
+        poisoned |= bases.of(Var(name, PTR))
+    if poisoned:
+        body = _poison(cx, body, poisoned, reached)
+    return body, accesses
+
+
+@dataclass(slots=True)
+class _Bases:
+    """The arrays that pointers may be based on."""
+
+    assigned: dict[str, list[Expr]] = field(default_factory=dict)
+    known: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    def of(self, address: Expr) -> frozenset[str]:
+        match address:
+            case ArrayBase():
+                return frozenset((address.array,))
+            case Select():
+                return self.of(address.then) | self.of(address.otherwise)
+            case Var():
+                return self._of_variable(address.name)
+        base = arith.root(address)
+        return self.of(base) if base is not address else frozenset()
+
+    def _of_variable(self, name: str) -> frozenset[str]:
+        if name not in self.known:
+            self.known[name] = frozenset()  # a cycle adds nothing
+            found = [self.of(value) for value in self.assigned.get(name, [])]
+            self.known[name] = frozenset().union(*found)
+        return self.known[name]
+
+
+def _widened(cx: Context, access: Access, reached: dict[int, frozenset[str]]) -> Access:
+    """``kind="vector"`` where the array's type guarantees less alignment than is needed."""
+    if access.kind != "plain":
+        return access
+    needed = cx.access_align[access.id]
+    for name in reached.get(access.id, frozenset()):
+        array = cx.arrays[name]
+        is_buffer = array.element in ("void", "char", "unsigned char", "signed char")
+        if array.space == Space.SHARED and is_buffer and array.align >= needed:
+            continue  # extern __shared__ char smem[]: raw memory, aligned on purpose
+        if array.element != "void" and cx.array_align[name] < needed:
+            return replace(access, kind="vector")
+    return access
+
+
+def _poison(
+    cx: Context,
+    body: tuple[Stmt, ...],
+    poisoned: set[str],
+    reached: dict[int, frozenset[str]],
+) -> tuple[Stmt, ...]:
+    """Loads from memory that an unknown function may have written give unknown values."""
+    result: list[Stmt] = []
+    for stmt in body:
+        match stmt:
+            case If():
+                then = _poison(cx, stmt.then, poisoned, reached)
+                otherwise = _poison(cx, stmt.otherwise, poisoned, reached)
+                result.append(replace(stmt, then=then, otherwise=otherwise))
+            case Loop():
+                test = _poison(cx, stmt.test, poisoned, reached)
+                inner = _poison(cx, stmt.body, poisoned, reached)
+                step = _poison(cx, stmt.step, poisoned, reached)
+                result.append(replace(stmt, test=test, body=inner, step=step))
+            case Scope():
+                result.append(replace(stmt, body=_poison(cx, stmt.body, poisoned, reached)))
+            case Load() if reached[stmt.access] & poisoned:
+                result.append(stmt)
+                for var in (stmt.var, *(var for _, var in stmt.more)):
+                    reason = "an unknown function may have written it"
+                    unknown = Undefined(cx.unique(var.name), reason, var.type)
+                    result.append(Assign(var, unknown))
+            case _:
+                result.append(stmt)
+    return tuple(result)

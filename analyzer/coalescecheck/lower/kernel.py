@@ -1,0 +1,146 @@
+"""``lower``: one kernel in kernel C to one ``ir.Kernel``.
+
+In: a ``KernelC`` (and paddings to try).  Out: the IR, whose every access and diagnostic carries
+the user's place.  Raises ``UnsupportedConstruct`` only where nothing of the kernel can be used.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Mapping
+from types import MappingProxyType
+
+from pycparser import CParser, c_ast
+from pycparser.c_parser import ParseError
+
+from coalescecheck.errors import UnsupportedConstruct
+from coalescecheck.frontend.kernel_c import KernelC
+from coalescecheck.ir import kernel as ir_kernel
+from coalescecheck.ir.expr import Var
+from coalescecheck.ir.kernel import Kernel, Param, Space
+from coalescecheck.lower import (
+    declarations,
+    expressions,
+    finish,
+    objects,
+    places,
+    statements,
+    storage,
+)
+from coalescecheck.lower.builtin_warp import KERNEL
+from coalescecheck.lower.context import Callee, Context, Frame
+from coalescecheck.lower.ctypes import VOID, ArrayOf, Number, Pointer, Record
+from coalescecheck.lower.declarations import Declared
+from coalescecheck.lower.leaving import strip_last_leave
+from coalescecheck.lower.values import Parts, Place, Variable
+
+MAX_ATTEMPTS = 12  # each demotes at least one more variable to memory
+
+_PARSE_PLACE = re.compile(r"^[^:]*:(\d+)(?::(\d+))?:\s*(.*)", re.DOTALL)
+_NO_PADS: Mapping[str, int] = MappingProxyType({})
+
+
+def lower(kernel_c: KernelC, *, pads: Mapping[str, int] = _NO_PADS) -> Kernel:
+    """The IR of a kernel; ``pads`` adds elements to the innermost dimension of shared arrays."""
+    if kernel_c.text is None:
+        raise UnsupportedConstruct("the kernel could not be rewritten to C", kernel_c.span)
+    tree = _parse(kernel_c)
+    demoted: frozenset[Hashable] = frozenset()
+    for _ in range(MAX_ATTEMPTS):
+        cx = Context(kernel_c.source_map, pads, demoted, expressions.evaluate, statements.execute)
+        body = _kernel_body(cx, kernel_c, tree)
+        if cx.demote <= demoted:
+            return _result(cx, kernel_c, body)
+        demoted |= cx.demote
+    raise UnsupportedConstruct("too many variables whose address escapes", kernel_c.span)
+
+
+def _parse(kernel_c: KernelC) -> c_ast.FileAST:
+    text = kernel_c.text or ""
+    try:
+        return CParser(dialect="c23").parse(text, filename="")
+    except ParseError as error:
+        span, message = kernel_c.span, str(error)
+        place = _PARSE_PLACE.match(message)
+        if place is not None:
+            span = kernel_c.source_map.span(int(place[1]), int(place[2] or 1))
+            message = place[3]
+        raise UnsupportedConstruct(f"this is not understood as C ({message})", span) from error
+
+
+def _kernel_body(cx: Context, kernel_c: KernelC, tree: c_ast.FileAST) -> tuple[ir_kernel.Stmt, ...]:
+    definition = None
+    for item in tree.ext:
+        match item:
+            case c_ast.FuncDef():
+                name, type_ = item.decl.name, declarations.resolve(cx, item.decl).type
+                cx.define(name, Callee(name, type_, item))
+                if name == kernel_c.function:
+                    definition = item
+            case c_ast.Typedef():
+                objects.declare_typedef(cx, item)
+            case c_ast.Decl():
+                objects.declare_global(cx, item)
+    if definition is None:
+        raise UnsupportedConstruct(f"`{kernel_c.name}` is not in its own C text", kernel_c.span)
+    with cx.block() as body, cx.function(Frame(kernel_c.name, KERNEL, VOID)):
+        _bind_parameters(cx, definition)
+        cx.execute(cx, definition.body)
+    return tuple(strip_last_leave(KERNEL, body))
+
+
+def _result(cx: Context, kernel_c: KernelC, body: tuple[ir_kernel.Stmt, ...]) -> Kernel:
+    body, accesses = finish.finish(cx, body)
+    return Kernel(
+        name=kernel_c.name,
+        span=kernel_c.span,
+        params=tuple(cx.params),
+        arrays=cx.arrays,
+        accesses=accesses,
+        body=(ir_kernel.Scope(KERNEL, body),),
+        diagnostics=(*kernel_c.diagnostics, *cx.diagnostics),
+    )
+
+
+# --- parameters -------------------------------------------------------------------------------
+
+
+def _bind_parameters(cx: Context, definition: c_ast.FuncDef) -> None:
+    args = definition.decl.type.args
+    for param in args.params if args is not None else []:
+        if not isinstance(param, c_ast.Decl) or param.name is None:
+            continue
+        declared = declarations.parameter_type(declarations.resolve(cx, param))
+        place = _parameter(cx, param.name, declared, param)
+        if ("parameter", param.name) in cx.demoted or id(param) in cx.demoted:
+            place = _copy_to_memory(cx, param, declared, place)
+        cx.define(param.name, place)
+
+
+def _parameter(cx: Context, name: str, declared: Declared, node: c_ast.Decl) -> Place:
+    """A kernel parameter: scalars are ``Param``, pointers global arrays, structs their members."""
+    ctype = declared.type
+    match ctype:
+        case Pointer():
+            return storage.pointer_parameter(cx, name, ctype, id(node), node)
+        case Number():
+            cx.params.append(Param(name, ctype.scalar))
+            var = Var(cx.unique(name), ctype.scalar)
+            return Variable(ctype, var, id(node), cx.path, assigned=True)
+        case Record() if not ctype.overlapping:
+            members: dict[str | int, Place] = {
+                m.name: _parameter(cx, f"{name}.{m.name}", Declared(m.type), node)
+                for m in ctype.members
+            }
+            return Parts(ctype, members, id(node))
+        case Record() | ArrayOf():  # constant bank 0: indexable, read only
+            return storage.allocate(cx, name, declared, Space.CONSTANT, node=node, parameter=True)
+    raise cx.unsupported(node, f"a parameter of the type {ctype}")
+
+
+def _copy_to_memory(cx: Context, param: c_ast.Decl, declared: Declared, source: Place) -> Place:
+    """A parameter whose address escapes, or whose arrays are written: a local copy."""
+    from_parameter = places.read_object(cx, source, param)
+    local = storage.allocate(cx, param.name, declared, Space.LOCAL, node=param)
+    places.write(cx, local, from_parameter, param)
+    return local

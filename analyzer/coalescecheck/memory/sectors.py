@@ -1,0 +1,119 @@
+"""Global memory: which 32-byte sectors, 64-byte pairs and 128-byte lines a request touches.
+
+In: addresses and active masks ``[w, lanes]`` and one width in bytes.  Out: counts ``[w]``.
+Only the set of bytes matters (CUDA C++ Best Practices Guide, "Coalesced Access to Global
+Memory"), so every count comes from the sorted start addresses of the active lanes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalescecheck.arch import LINE_BYTES, PAIR_BYTES, SECTOR_BYTES, TAGS_PER_CYCLE, Arch
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """What each request touches: counts per request, ``[w]``."""
+
+    sectors: Ints
+    pairs: Ints
+    lines: Ints
+    unique_bytes: Ints
+
+    @property
+    def ideal_sectors(self) -> Ints:
+        """The fewest sectors that the distinct bytes could occupy."""
+        return _ceil_div(self.unique_bytes, SECTOR_BYTES)
+
+    @property
+    def tag_wavefronts(self) -> Ints:
+        """Cycles of the L1 tag stage, four lines a cycle."""
+        return _ceil_div(self.lines, TAGS_PER_CYCLE)
+
+
+def footprint(addresses: Ints, active: Bools, width: int) -> Footprint:
+    """All counts of global requests at once, from one sort."""
+    starts, valid = _sorted_starts(addresses, active)
+    return Footprint(
+        sectors=_granules(starts, valid, width, SECTOR_BYTES),
+        pairs=_granules(starts, valid, width, PAIR_BYTES),
+        lines=_granules(starts, valid, width, LINE_BYTES),
+        unique_bytes=_granules(starts, valid, width, 1),
+    )
+
+
+def count_sectors(addresses: Ints, active: Bools, width: int) -> Ints:
+    """Distinct 32-byte sectors over all bytes that the active lanes touch."""
+    return _granules(*_sorted_starts(addresses, active), width, SECTOR_BYTES)
+
+
+def count_pairs(addresses: Ints, active: Bools, width: int) -> Ints:
+    """Distinct aligned 64-byte pairs of sectors."""
+    return _granules(*_sorted_starts(addresses, active), width, PAIR_BYTES)
+
+
+def count_lines(addresses: Ints, active: Bools, width: int) -> Ints:
+    """Distinct 128-byte lines: L1 tags, and requests from L1 to L2."""
+    return _granules(*_sorted_starts(addresses, active), width, LINE_BYTES)
+
+
+def count_unique_bytes(addresses: Ints, active: Bools, width: int) -> Ints:
+    """Distinct bytes that the active lanes touch."""
+    return _granules(*_sorted_starts(addresses, active), width, 1)
+
+
+def ideal_sectors(addresses: Ints, active: Bools, width: int) -> Ints:
+    """The fewest sectors that the active lanes' distinct bytes could occupy."""
+    return _ceil_div(count_unique_bytes(addresses, active, width), SECTOR_BYTES)
+
+
+def count_tag_wavefronts(addresses: Ints, active: Bools, width: int) -> Ints:
+    """Cycles of the L1 tag stage, four lines a cycle."""
+    return _ceil_div(count_lines(addresses, active, width), TAGS_PER_CYCLE)
+
+
+def count_requests(active: Bools, width: int, arch: Arch) -> Ints:
+    """Requests that one global load makes on ``arch``: 1 from sm_70 on, up to 16 before."""
+    if arch.lanes_per_request is None:
+        lanes = active.shape[1]
+    else:
+        lanes = dict(arch.lanes_per_request).get(width, 1)
+    groups = active.reshape(len(active), -1, lanes).any(axis=2)
+    requests: Ints = groups.sum(axis=1, dtype=np.int64)
+    return requests
+
+
+def _ceil_div(value: Ints, by: int) -> Ints:
+    result: Ints = (value + (by - 1)) // by
+    return result
+
+
+def _sorted_starts(addresses: Ints, active: Bools) -> tuple[Ints, Bools]:
+    """Start addresses in ascending order, inactive lanes last, and which entries are active."""
+    last = np.iinfo(np.int64).max
+    starts = np.sort(np.where(active, addresses, last), axis=1)
+    lanes = np.arange(active.shape[1])
+    return starts, lanes < np.count_nonzero(active, axis=1)[:, None]
+
+
+def _granules(starts: Ints, valid: Bools, width: int, size: int) -> Ints:
+    """Distinct ``size``-byte granules of the intervals ``[start, start + width)``.
+
+    Starts ascend, so first and last granules ascend too, and each interval adds the granules
+    beyond the last one of its predecessor.
+    """
+    shift = size.bit_length() - 1  # sizes are powers of two; shifting floors, like the hardware
+    safe = np.where(valid, starts, 0)
+    first, last = safe >> shift, (safe + (width - 1)) >> shift
+    fresh = last - first + 1
+    seen = last[:, :-1] + 1
+    fresh[:, 1:] = last[:, 1:] + 1 - np.maximum(first[:, 1:], seen)
+    result: Ints = np.where(valid, np.maximum(fresh, 0), 0).sum(axis=1)
+    return result

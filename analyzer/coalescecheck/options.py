@@ -1,0 +1,199 @@
+"""Everything a run can be told, checked: text from a command line or a caller in, values out.
+
+Knows neither click nor the pipeline; a value that makes no sense is a ``UsageError``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from coalescecheck.arch import ARCHS, DEFAULT_ARCH, MAX_THREADS_PER_BLOCK, Arch, arch_named
+from coalescecheck.errors import UsageError
+from coalescecheck.findings import Severity
+from coalescecheck.launch import Dim3
+
+MAX_BLOCK = Dim3(1024, 1024, 64)  # CUDA C++ Programming Guide, technical specifications
+MAX_GRID = Dim3(2**31 - 1, 65535, 65535)  # same table
+
+NEVER = "never"
+THRESHOLDS = ("error", "warning", "note", NEVER)
+EMITS = ("kernel-c", "ir")
+
+_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+_INTEGER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|\d+)")
+_NUMBERS = re.compile(r"\d+([xX,]\d+){0,2}")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of one run (``coalescecheck --help`` says what each is for).
+
+    ``params`` are values of integer parameters, ``templates`` template arguments as written in
+    C; both in the order given.  ``fail_on`` is None for ``never``.
+    """
+
+    block: Dim3 | None = None
+    grid: Dim3 | None = None
+    params: tuple[tuple[str, int], ...] = ()
+    assume: tuple[str, ...] = ()
+    templates: tuple[tuple[str, str], ...] = ()
+    defines: tuple[str, ...] = ()
+    include_dirs: tuple[str, ...] = ()
+    arch: Arch = ARCHS[DEFAULT_ARCH]
+    kernels: tuple[str, ...] = ()
+    format: str = "text"
+    output: str | None = None
+    fail_on: Severity | None = Severity.WARNING
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    verify: bool = True
+    strict: bool = False
+    emit: str | None = None
+
+
+def make_options(
+    *,
+    block: str | int | Sequence[int] | None = None,
+    grid: str | int | Sequence[int] | None = None,
+    params: Iterable[str] | Mapping[str, int] = (),
+    assume: Iterable[str] = (),
+    templates: Iterable[str] | Mapping[str, str] = (),
+    defines: Iterable[str] = (),
+    include_dirs: Iterable[str] = (),
+    arch: str = DEFAULT_ARCH,
+    kernels: Iterable[str] = (),
+    format: str = "text",
+    output: str | None = None,
+    fail_on: str = "warning",
+    select: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    verify: bool = True,
+    strict: bool = False,
+    emit: str | None = None,
+) -> Options:
+    """Options from text as the command line gives it, or from plain Python values.
+
+    ``params={"n": 512}`` and ``params=["n=512"]`` mean the same; so do ``block="32x8"`` and
+    ``block=(32, 8)``.
+    """
+    return Options(
+        block=None if block is None else parse_block(block),
+        grid=None if grid is None else parse_grid(grid),
+        params=_pairs(params, parse_param),
+        assume=tuple(assume),
+        templates=_pairs(templates, parse_template),
+        defines=tuple(defines),
+        include_dirs=tuple(include_dirs),
+        arch=arch_named(arch),
+        kernels=tuple(kernels),
+        format=format,
+        output=output,
+        fail_on=parse_threshold(fail_on),
+        select=_names(select),
+        ignore=_names(ignore),
+        verify=verify,
+        strict=strict,
+        emit=_known_emit(emit),
+    )
+
+
+# --- launch dimensions ------------------------------------------------------------------------
+
+
+def parse_block(value: str | int | Sequence[int]) -> Dim3:
+    """Threads of a block: ``256``, ``32x8``, ``32,8,1`` or ``(32, 8)``."""
+    block = _dim3("block", value, MAX_BLOCK)
+    if block.size > MAX_THREADS_PER_BLOCK:
+        raise UsageError(f"block: {block.size} threads; a block has at most 1024")
+    return block
+
+
+def parse_grid(value: str | int | Sequence[int]) -> Dim3:
+    """Blocks of a grid, written like a block."""
+    return _dim3("grid", value, MAX_GRID)
+
+
+def _dim3(option: str, value: str | int | Sequence[int], limit: Dim3) -> Dim3:
+    if isinstance(value, str):
+        text = value.strip().removeprefix("(").removesuffix(")").replace(" ", "")
+        if not _NUMBERS.fullmatch(text):
+            raise UsageError(f"{option}: {value!r} is no dimension; write 256, 32x8 or 32,8,1")
+        sizes = [int(part) for part in re.split("[xX,]", text)]
+    else:
+        sizes = [value] if isinstance(value, int) else list(value)
+    if not 1 <= len(sizes) <= 3:
+        raise UsageError(f"{option}: one to three dimensions, not {len(sizes)}")
+    dim = Dim3(*sizes)
+    for axis, size, most in zip("xyz", dim, limit, strict=True):
+        if not 1 <= size <= most:
+            raise UsageError(f"{option}: {axis} is {size}; it must be from 1 to {most}")
+    return dim
+
+
+# --- names with values ------------------------------------------------------------------------
+
+
+def parse_param(text: str) -> tuple[str, int]:
+    """``n=512`` or ``s.n=0x200``."""
+    name, value = _assignment("param", text, "n=512")
+    if ".." in value:
+        raise UsageError(
+            f"param: {text!r} is a range; give one value, or none to analyse for all values"
+        )
+    if not _INTEGER.fullmatch(value):
+        raise UsageError(f"param: {value!r} in {text!r} is no integer")
+    return name, int(value, 16 if "x" in value.lower() else 10)
+
+
+def parse_template(text: str) -> tuple[str, str]:
+    """``T=float``, ``BLOCK=256``."""
+    return _assignment("template", text, "T=float")
+
+
+def _assignment(option: str, text: str, example: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    name, value = name.strip(), value.strip()
+    if not equals or not value or not _NAME.fullmatch(name):
+        raise UsageError(f"{option}: {text!r} is not NAME=VALUE, such as {example}")
+    return name, value
+
+
+_T = TypeVar("_T")
+
+
+def _pairs(
+    given: Iterable[str] | Mapping[str, _T], parse: Callable[[str], tuple[str, _T]]
+) -> tuple[tuple[str, _T], ...]:
+    """The last value of each name, in the order the names were given."""
+    if isinstance(given, Mapping):
+        return tuple(given.items())
+    return tuple(dict(parse(text) for text in given).items())
+
+
+# --- choices ----------------------------------------------------------------------------------
+
+
+def parse_threshold(text: str) -> Severity | None:
+    """``error``, ``warning``, ``note``, or ``never`` (None)."""
+    if text.lower() == NEVER:
+        return None
+    try:
+        return Severity[text.upper()]
+    except KeyError:
+        raise UsageError(f"fail-on: {text!r} is none of error, warning, note and never") from None
+
+
+def _names(given: Iterable[str]) -> tuple[str, ...]:
+    """Names given one by one or joined by commas."""
+    if isinstance(given, str):
+        given = (given,)
+    return tuple(name.strip() for text in given for name in text.split(",") if name.strip())
+
+
+def _known_emit(emit: str | None) -> str | None:
+    if emit is not None and emit not in EMITS:
+        raise UsageError(f"emit: {emit!r} is none of {', '.join(EMITS)}")
+    return emit

@@ -1,0 +1,179 @@
+"""One run from paths to a report: every stage, in order, on one screen.
+
+    paths → files → frontend.load → cases_of → analyze_instance → rules.check → Report
+
+``analyze_instance`` holds the stages of one kernel under one launch (lower, symbolic, simulate,
+verify, advice).  What goes wrong in one kernel or file is recorded and costs only that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from coalescecheck import __version__, frontend, lower, rules
+from coalescecheck.analysis import FileAnalysis, KernelAnalysis
+from coalescecheck.errors import SourceError, UnsupportedConstruct, UsageError
+from coalescecheck.findings import Finding
+from coalescecheck.frontend.kernel_c import KernelC, SourceFile
+from coalescecheck.instance import analyze_instance
+from coalescecheck.ir.dump import dump
+from coalescecheck.isolation import Defect, isolated
+from coalescecheck.launch import Launch
+from coalescecheck.launches import Case, cases_of
+from coalescecheck.options import Options
+from coalescecheck.report.model import FileReport, InternalError, Report
+from coalescecheck.rules.base import Rule
+from coalescecheck.source import Diagnostic, Span
+
+SUFFIXES = (".cu", ".cuh")
+
+
+def analyze(paths: Sequence[str], options: Options) -> Report:
+    """Analyse every kernel of every file, and of the ``.cu`` and ``.cuh`` files of folders."""
+    run = _Run(options, rules.select(options.select, options.ignore))
+    files = [run.file(path) for path in source_files(paths)]
+    if options.kernels and not any(file.analysis.kernels for file in files):
+        raise UsageError(run.no_such_kernel())
+    return Report(__version__, options.arch.name, _once(files), tuple(run.errors))
+
+
+def source_files(paths: Sequence[str]) -> tuple[str, ...]:
+    """``paths`` with folders replaced by the CUDA files below them; each file once."""
+    found: dict[str, None] = {}
+    for path in paths:
+        if not Path(path).is_dir():
+            found[path] = None
+            continue
+        inside = sorted(str(p) for p in Path(path).rglob("*") if p.suffix in SUFFIXES)
+        if not inside:
+            raise UsageError(f"{path}: no .cu or .cuh file in this folder")
+        found |= dict.fromkeys(inside)
+    return tuple(found)
+
+
+def load(path: str, options: Options) -> SourceFile:
+    """Front end: the file's kernels as plain C."""
+    return frontend.load(
+        path,
+        defines=options.defines,
+        include_dirs=options.include_dirs,
+        templates=dict(options.templates),
+        arch_number=options.arch.capability,
+    )
+
+
+@dataclass(slots=True)
+class _Run:
+    """The files of one run, what went wrong in them, and the kernels seen on the way."""
+
+    options: Options
+    rules: tuple[Rule, ...]
+    errors: list[InternalError] = field(default_factory=list)
+    seen: list[str] = field(default_factory=list)
+
+    def file(self, path: str) -> FileReport:
+        try:
+            source = isolated("reading", lambda: load(path, self.options))
+        except SourceError as error:
+            return _unreadable(path, str(error))
+        if isinstance(source, Defect):
+            self.errors.append(InternalError(source.stage, path, "", source.error))
+            return FileReport(FileAnalysis(path, "", ()))
+        analyses: list[KernelAnalysis] = []
+        findings: list[Finding] = []
+        for kernel in self.wanted(source.kernels):
+            for case in cases_of(kernel, source, self.options):
+                analysis = self.kernel(path, kernel, case)
+                analyses.append(analysis)
+                findings += self.findings(path, analysis)
+        analysis_of_file = FileAnalysis(path, source.text, tuple(analyses), source.diagnostics)
+        return FileReport(analysis_of_file, rules.merge(findings))
+
+    def wanted(self, kernels: Iterable[KernelC]) -> list[KernelC]:
+        kernels = list(kernels)
+        self.seen += [kernel.name for kernel in kernels]
+        globs = self.options.kernels
+        return [k for k in kernels if not globs or any(fnmatchcase(k.name, g) for g in globs)]
+
+    def kernel(self, path: str, kernel: KernelC, case: Case) -> KernelAnalysis:
+        launch, options = case.launch, replace(self.options, assume=case.assume)
+        if kernel.text is None:
+            return _failed(kernel, launch, "it could not be rewritten to plain C", kernel.span)
+        try:
+            result = isolated("analysis", lambda: analyze_instance(kernel, launch, options))
+        except UnsupportedConstruct as error:
+            return _failed(kernel, launch, error.message, error.span)
+        if isinstance(result, Defect):
+            self.errors.append(InternalError(result.stage, path, kernel.name, result.error))
+            return _failed(kernel, launch, f"internal error: {result.error}", kernel.span)
+        return result
+
+    def findings(self, path: str, analysis: KernelAnalysis) -> tuple[Finding, ...]:
+        result = isolated("rules", lambda: rules.check(analysis, self.rules))
+        if isinstance(result, Defect):
+            self.errors.append(InternalError(result.stage, path, analysis.name, result.error))
+            return ()
+        return result
+
+    def no_such_kernel(self) -> str:
+        wanted = ", ".join(self.options.kernels)
+        there = ", ".join(dict.fromkeys(self.seen)) or "none"
+        return f"no kernel is called {wanted}; there are: {there}"
+
+
+def _unreadable(path: str, message: str) -> FileReport:
+    diagnostic = Diagnostic(Span(path, 0, 0), "error", message)
+    return FileReport(FileAnalysis(path, "", (), (diagnostic,)), unreadable=True)
+
+
+def _failed(kernel: KernelC, launch: Launch, reason: str, span: Span) -> KernelAnalysis:
+    said = Diagnostic(span, "error", f"{kernel.name}: {reason}")
+    return KernelAnalysis(
+        name=kernel.name,
+        span=kernel.span,
+        template=kernel.template,
+        launch=launch,
+        params=dict(launch.args),
+        status="failed",
+        reason=reason,
+        diagnostics=(*kernel.diagnostics, said),
+    )
+
+
+def _once(files: Sequence[FileReport]) -> tuple[FileReport, ...]:
+    """Findings in headers that several files include stay only with the first of them."""
+    seen: set[tuple[str, Span, str]] = set()
+    result = []
+    for file in files:
+        fresh = [f for f in file.findings if (f.rule, f.span, f.message) not in seen]
+        seen |= {(f.rule, f.span, f.message) for f in fresh}
+        result.append(replace(file, findings=tuple(fresh)))
+    return tuple(result)
+
+
+# --- looking inside ---------------------------------------------------------------------------
+
+
+def emit(paths: Sequence[str], options: Options) -> str:
+    """The kernels as the stage named by ``options.emit`` sees them."""
+    parts = []
+    for path in source_files(paths):
+        for kernel in load(path, options).kernels:
+            if options.kernels and not any(fnmatchcase(kernel.name, g) for g in options.kernels):
+                continue
+            parts.append(f"// {kernel.span}: {kernel.name}\n{_emitted(kernel, options)}")
+    return "\n".join(parts)
+
+
+def _emitted(kernel: KernelC, options: Options) -> str:
+    if kernel.text is None:
+        return "\n".join(f"// {said}" for said in kernel.diagnostics) + "\n"
+    if options.emit == "kernel-c":
+        return kernel.text
+    try:
+        return dump(lower.lower(kernel))
+    except UnsupportedConstruct as error:
+        return f"// {error.span}: {error.message}\n"

@@ -1,0 +1,190 @@
+"""The JSON report: ``schema.json`` in words, one function per object of it.
+
+In: a ``Report``.  Out: JSON text.  Fields may be added here and in the schema; none may change
+or go while ``SCHEMA_VERSION`` stays.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from coalescecheck.analysis import AccessResult, Count, KernelAnalysis, Race, Verified
+from coalescecheck.findings import Finding, Fix
+from coalescecheck.launch import Launch
+from coalescecheck.report.model import FileReport, InternalError, Report, Terminal
+from coalescecheck.source import Diagnostic
+
+SCHEMA_VERSION = 1
+
+
+def render(report: Report, terminal: Terminal | None = None) -> str:
+    """The report as JSON text; it looks the same on every terminal."""
+    return json.dumps(document(report), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def document(report: Report) -> dict[str, Any]:
+    """The report as plain dictionaries and lists."""
+    totals = report.totals
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "tool": {"name": "coalescecheck", "version": report.version},
+        "arch": report.arch,
+        "files": [_file(file) for file in report.files],
+        "internal_errors": [_internal_error(error) for error in report.internal_errors],
+        "totals": {
+            "kernels": dict(totals.kernels),
+            "accesses": dict(totals.accesses),
+            "findings": dict(totals.findings),
+        },
+    }
+
+
+def _file(file: FileReport) -> dict[str, Any]:
+    return {
+        "path": file.analysis.path,
+        "unreadable": file.unreadable,
+        "diagnostics": [_diagnostic(entry) for entry in file.diagnostics],
+        "kernels": [_kernel(kernel) for kernel in file.analysis.kernels],
+        "findings": [_finding(finding) for finding in file.findings],
+    }
+
+
+def _diagnostic(entry: Diagnostic) -> dict[str, Any]:
+    return {
+        "file": entry.span.file,
+        "line": entry.span.line,
+        "column": entry.span.column,
+        "severity": entry.severity,
+        "message": entry.message,
+    }
+
+
+def _kernel(kernel: KernelAnalysis) -> dict[str, Any]:
+    return {
+        "name": kernel.name,
+        "template": kernel.template,
+        "file": kernel.span.file,
+        "line": kernel.span.line,
+        "launch": _launch(kernel.launch),
+        "params": kernel.params,
+        "assumptions": list(kernel.assumptions),
+        "status": kernel.status,
+        "reason": kernel.reason,
+        "accesses": [_access(access) for access in kernel.accesses],
+        "races": [_race(race) for race in kernel.races],
+    }
+
+
+def _launch(launch: Launch) -> dict[str, Any]:
+    return {
+        "block": list(launch.block) if launch.block else None,
+        "grid": list(launch.grid) if launch.grid else None,
+        "source": launch.source,
+        "line": launch.line or None,
+    }
+
+
+def _access(result: AccessResult) -> dict[str, Any]:
+    access = result.access
+    degree = result.bank_conflict_degree
+    return {
+        "id": access.id,
+        "file": access.span.file,
+        "line": access.span.line,
+        "column": access.span.column,
+        "array": result.array,
+        "space": result.space,
+        "op": str(access.op),
+        "width_bytes": result.width_bytes,
+        "index": access.index,
+        "address": result.address,
+        "lane_stride_bytes": result.lane_stride_bytes,
+        "pattern": result.pattern,
+        "certainty": result.certainty,
+        "reason": result.reason,
+        "requests": result.requests,
+        "requests_per_access": result.requests_per_access,
+        "sectors": _count(result.sectors),
+        "lines128": _lines(result.lines128),
+        "efficiency": result.efficiency,
+        "wavefronts": _count(result.wavefronts),
+        "bank_conflict_degree": {"min": degree[0], "max": degree[1]} if degree else None,
+        "guards": list(result.guards),
+        "loops": list(result.loops),
+        "assumptions": list(result.assumptions),
+        "called_from": [str(span) for span in access.called_from],
+        "verified": _verified(result.verified),
+    }
+
+
+def _count(count: Count | None) -> dict[str, Any] | None:
+    if count is None:
+        return None
+    return {
+        "min": count.min,
+        "max": count.max,
+        "mean": count.mean,
+        "ideal": count.ideal,
+        "formula": count.formula,
+    }
+
+
+def _lines(count: Count | None) -> dict[str, Any] | None:
+    if count is None:
+        return None
+    return {"min": count.min, "max": count.max, "mean": count.mean}
+
+
+def _verified(verified: Verified) -> dict[str, Any]:
+    return {
+        "simulation": verified.simulation,
+        "gpu": verified.gpu,
+        "warps_checked": verified.warps_checked,
+    }
+
+
+def _race(race: Race) -> dict[str, Any]:
+    return {
+        "array": race.array,
+        "lines": [span.line for span in race.spans],
+        "kind": race.kind,
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "rule": finding.rule,
+        "severity": str(finding.severity),
+        "file": finding.span.file,
+        "line": finding.span.line,
+        "column": finding.span.column,
+        "kernel": finding.kernel,
+        "message": finding.message,
+        "reason": finding.reason,
+        "advice": finding.advice,
+        "fix": _fix(finding.fix),
+        "access": finding.access,
+        "ratio": finding.ratio,
+        "instances": list(finding.instances),
+    }
+
+
+def _fix(fix: Fix | None) -> dict[str, Any] | None:
+    if fix is None:
+        return None
+    return {
+        "description": fix.description,
+        "verified": fix.verified,
+        "before": fix.before,
+        "after": fix.after,
+    }
+
+
+def _internal_error(error: InternalError) -> dict[str, Any]:
+    return {
+        "stage": error.stage,
+        "file": error.file,
+        "kernel": error.kernel,
+        "error": error.error,
+    }

@@ -1,0 +1,147 @@
+"""The result of one run, ready to be rendered.
+
+In: analyses and findings of every file.  Out: ``Report`` and the totals all formats share.
+Knows nothing of how anything was computed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from coalescecheck.analysis import AccessResult, FileAnalysis, KernelAnalysis
+from coalescecheck.findings import Finding, Severity
+from coalescecheck.source import Diagnostic
+
+SECTOR_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """What a text report may use: its width in columns, and colour or not."""
+
+    width: int = 100
+    colour: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class InternalError:
+    """A defect of the tool that cost the user a kernel or a file (``kernel`` is then empty)."""
+
+    stage: str
+    file: str
+    kernel: str
+    error: str
+
+    def __str__(self) -> str:
+        kernel = f", kernel {self.kernel}" if self.kernel else ""
+        return (
+            f"internal error in {self.stage} for {self.file}{kernel}: {self.error}; "
+            "please report this with the file"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """One file: its analysis and what the rules say.  ``unreadable`` files have no analysis."""
+
+    analysis: FileAnalysis
+    findings: tuple[Finding, ...] = ()
+    unreadable: bool = False
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Everything said while reading the file and its kernels, each once."""
+        said = list(self.analysis.diagnostics)
+        for kernel in self.analysis.kernels:
+            said += kernel.diagnostics
+        return tuple(dict.fromkeys(said))
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """``arch`` is the architecture's name (``sm_80``), ``version`` that of the tool."""
+
+    version: str
+    arch: str
+    files: tuple[FileReport, ...]
+    internal_errors: tuple[InternalError, ...] = ()
+
+    @property
+    def kernels(self) -> Iterator[KernelAnalysis]:
+        return (kernel for file in self.files for kernel in file.analysis.kernels)
+
+    @property
+    def findings(self) -> Iterator[Finding]:
+        return (finding for file in self.files for finding in file.findings)
+
+    @property
+    def worst(self) -> Severity | None:
+        """The highest severity found, None when nothing was."""
+        return max((finding.severity for finding in self.findings), default=None)
+
+    @property
+    def disagrees(self) -> bool:
+        """Whether an independent reading contradicts a number that is shown."""
+        return any(
+            "disagrees" in (access.verified.simulation, access.verified.gpu)
+            for kernel in self.kernels
+            for access in kernel.accesses
+        )
+
+    @property
+    def totals(self) -> Totals:
+        totals = Totals()
+        for kernel in self.kernels:
+            totals.kernels[kernel.status] += 1
+            totals.accesses.update(access.certainty for access in kernel.accesses)
+        totals.findings.update(str(finding.severity) for finding in self.findings)
+        return totals
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Kernels by status, accesses by certainty, findings by severity."""
+
+    kernels: Counter[str] = field(default_factory=Counter)
+    accesses: Counter[str] = field(default_factory=Counter)
+    findings: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What a whole launch asks of one kind of memory, over all its requests.
+
+    ``moved`` is in sectors (global) or wavefronts (shared); ``asked`` in bytes, None where the
+    share of useful bytes is not known.
+    """
+
+    requests: int
+    moved: float
+    asked: float | None
+
+    @property
+    def efficiency(self) -> float | None:
+        return None if self.asked is None or not self.moved else self.asked / self.bytes
+
+    @property
+    def bytes(self) -> float:
+        return self.moved * SECTOR_BYTES
+
+
+def traffic(accesses: list[AccessResult]) -> Traffic | None:
+    """The sum over ``accesses``, None unless the requests and the mean of each are known."""
+    requests, moved = 0, 0.0
+    asked: float | None = 0.0
+    for access in accesses:
+        count = access.wavefronts or access.sectors
+        if count is None or count.mean is None or access.requests is None:
+            return None
+        requests += access.requests
+        moved += access.requests * count.mean
+        if asked is None or access.efficiency is None:
+            asked = None
+        else:
+            asked += access.efficiency * access.requests * count.mean * SECTOR_BYTES
+    return Traffic(requests, moved, asked) if accesses else None

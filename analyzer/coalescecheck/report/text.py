@@ -1,0 +1,215 @@
+"""The text report: what people read in a terminal, a log or a mail.
+
+In: a ``Report`` and the width and colour of the terminal.  Out: text, without colour codes
+unless the terminal takes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import StringIO
+
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from coalescecheck import wording
+from coalescecheck.analysis import AccessResult, KernelAnalysis
+from coalescecheck.findings import Finding, Severity
+from coalescecheck.launch import Launch
+from coalescecheck.report.excerpt import excerpt
+from coalescecheck.report.model import FileReport, Report, Terminal, traffic
+from coalescecheck.report.tables import INDENT, access_tables, details
+
+COLOURS = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold cyan"}
+SOURCES = {
+    "cli": "command line",
+    "comment": "comment in the source",
+    "config": "configuration file",
+    "host": "launch in the source",
+    "bounds": "__launch_bounds__",
+    "assumed": "nothing known",
+}
+CERTAINTIES = ("exact", "exact-symbolic", "bounded", "data-dependent", "unknown")
+NARROWEST = 60  # below this columns cannot hold their numbers; lines then wrap in the terminal
+
+
+def render(report: Report, terminal: Terminal | None = None) -> str:
+    """The whole report as text."""
+    terminal = terminal or Terminal()
+    console = Console(
+        file=StringIO(),
+        width=max(terminal.width, NARROWEST),
+        force_terminal=terminal.colour,
+        color_system="standard" if terminal.colour else None,
+        no_color=not terminal.colour,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        legacy_windows=False,
+    )
+    with console.capture() as capture:
+        for file in report.files:
+            for part in _file(file, console.width):
+                console.print(part, soft_wrap=isinstance(part, Text))
+        console.print(_summary(report), soft_wrap=True)
+    return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
+
+
+def _file(file: FileReport, width: int) -> Iterator[RenderableType]:
+    for kernel in file.analysis.kernels:
+        yield from _kernel(kernel, width)
+    for finding in file.findings:
+        yield from _finding(finding, file)
+
+
+# --- a kernel ---------------------------------------------------------------------------------
+
+
+def _kernel(kernel: KernelAnalysis, width: int) -> Iterator[RenderableType]:
+    title = Text(f"{kernel.name}{wording.template(kernel)}", "bold")
+    yield title.append(f"  {kernel.span.file}:{kernel.span.line}", "dim not bold")
+    yield _facts(kernel)
+    for table in access_tables(kernel, width):
+        yield Text()
+        yield table
+    notes = [(result, details(result)) for result in kernel.accesses]
+    if any(lines for _, lines in notes):
+        yield Text()
+        yield Padding(_notes(notes), (0, 0, 0, INDENT))
+    yield Text()
+
+
+def _facts(kernel: KernelAnalysis) -> RenderableType:
+    """The lines under a kernel's name: what its numbers rest on."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_row("launch", _launch(kernel.launch))
+    if kernel.params:
+        table.add_row("params", ", ".join(f"{k}={v}" for k, v in kernel.params.items()))
+    for assumption in kernel.assumptions:
+        table.add_row("assuming", assumption)
+    if kernel.status != "analysed":
+        table.add_row(kernel.status, kernel.reason or "see the messages")
+    if kernel.accesses:
+        table.add_row("verified", _verification(kernel))
+    elif kernel.status == "analysed":
+        table.add_row("accesses", "none")
+    for line in _traffic(kernel):
+        table.add_row("total", line)
+    return Padding(table, (0, 0, 0, INDENT))
+
+
+def _launch(launch: Launch) -> str:
+    block = f"block {wording.dims(launch.block)}" if launch.block else "block unknown"
+    grid = f"grid {wording.dims(launch.grid)}" if launch.grid else "grid unknown"
+    source = SOURCES.get(launch.source, launch.source)
+    line = f", line {launch.line}" if launch.line else ""
+    return f"{block}, {grid} ({source}{line})"
+
+
+def _verification(kernel: KernelAnalysis) -> str:
+    checked = [a for a in kernel.accesses if a.verified.simulation != "not-run"]
+    wrong = [a for a in checked if a.verified.simulation == "disagrees"]
+    if not checked:
+        return "not run"
+    warps = wording.plural(max(a.verified.warps_checked for a in checked), "warp")
+    accesses = wording.plural(len(checked), "access")
+    if wrong:
+        return f"simulation DISAGREES for {len(wrong)} of {accesses} ({warps})"
+    agreement = "all agree" if len(checked) == len(kernel.accesses) > 1 else "agree"
+    if len(checked) == 1:
+        agreement = "agrees"
+    left_out = len(kernel.accesses) - len(checked)
+    rest = f"; {wording.plural(left_out, 'access')} not compared" if left_out else ""
+    return f"simulation: {warps} checked, {accesses} {agreement}{rest}"
+
+
+def _traffic(kernel: KernelAnalysis) -> Iterator[str]:
+    """Sums over the launch, where every request is known."""
+    spaces = {"global": [], "shared": []}  # type: dict[str, list[AccessResult]]
+    for result in kernel.accesses:
+        spaces.get(result.space, []).append(result)
+    reads = traffic([a for a in spaces["global"] if a.access.op == "load"])
+    writes = traffic([a for a in spaces["global"] if a.access.op != "load"])
+    both = traffic(spaces["global"])
+    if both is not None:
+        useful = (
+            "" if both.efficiency is None else f", {wording.number(100 * both.efficiency)}% useful"
+        )
+        yield (
+            f"{wording.number(reads.moved if reads else 0)} sectors read, "
+            f"{wording.number(writes.moved if writes else 0)} written{useful}"
+        )
+    shared = traffic(spaces["shared"])
+    if shared is not None and shared.requests:
+        yield f"{wording.number(shared.moved / shared.requests)} wavefronts per shared request"
+
+
+def _notes(notes: list[tuple[AccessResult, list[str]]]) -> Table:
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for result, lines in notes:
+        for at, line in enumerate(lines):
+            span = result.access.span
+            table.add_row("" if at else f"{span.line}:{span.column}", line)
+    return table
+
+
+# --- findings and the summary -----------------------------------------------------------------
+
+
+def _finding(finding: Finding, file: FileReport) -> Iterator[RenderableType]:
+    colour = COLOURS[finding.severity]
+    head = Text(f"{finding.span}: ", "bold").append(str(finding.severity), colour)
+    yield head.append(f": {finding.rule} ", "not bold").append(finding.message, "not bold")
+    lines = None
+    if finding.span.file == file.analysis.path:
+        lines = excerpt(file.analysis.text, finding.span)
+    if lines is not None:
+        gutter = f"{finding.span.line:>6} | "
+        yield Text(gutter, "dim").append(lines[0], "not dim")
+        yield Text(" " * (len(gutter) - 2) + "| ", "dim").append(lines[1], f"not dim {colour}")
+    yield Padding(_explanation(finding), (0, 0, 1, INDENT))
+
+
+def _explanation(finding: Finding) -> Table:
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    if finding.span.note:
+        table.add_row("where", finding.span.note)
+    if finding.reason:
+        table.add_row("why", finding.reason)
+    if finding.advice and finding.fix is None:
+        table.add_row("advice", finding.advice)
+    if finding.fix is not None:
+        fix = finding.fix
+        checked = "re-analysed" if fix.verified else "not checked"
+        table.add_row("fix", f"{fix.description}: {fix.before} → {fix.after} ({checked})")
+    for at, instance in enumerate(finding.instances):
+        table.add_row("" if at else "in", instance)
+    return table
+
+
+def _summary(report: Report) -> Text:
+    totals = report.totals
+    accesses = sum(totals.accesses.values())
+    parts = [f"{totals.accesses[c]:,} {c}" for c in CERTAINTIES if totals.accesses[c]]
+    known = f": {', '.join(parts)}" if parts else ""
+    kernels = wording.plural(sum(totals.kernels.values()), "kernel")
+    lost = [f"{totals.kernels[s]} {s}" for s in ("partial", "failed") if totals.kernels[s]]
+    if lost:
+        kernels += f" ({', '.join(lost)})"
+    found = [
+        wording.plural(totals.findings[str(severity)], str(severity))
+        for severity in sorted(Severity, reverse=True)
+        if totals.findings[str(severity)]
+    ]
+    known_all = not lost and not totals.accesses["unknown"] and not report.internal_errors
+    ending = ", ".join(found) or ("clean: nothing to report" if known_all else "no findings")
+    summary = f"{kernels}, {wording.plural(accesses, 'access')}{known}"
+    return Text(f"{summary}\n{ending} (architecture {report.arch})")

@@ -1,0 +1,126 @@
+"""What every rule has, and the arithmetic they share.
+
+In: one ``KernelAnalysis``.  Out: findings.  A rule never computes an address or a count; it
+judges the ones it is given, and knows nothing of how they were found or will be printed.
+"""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from coalescecheck import wording
+from coalescecheck.analysis import AccessResult, Count, KernelAnalysis
+from coalescecheck.findings import Finding, Fix, Severity
+
+# An access that costs twice what it needs is worth a warning; a tenth more is worth no word.
+WARNING_RATIO = 2.0
+NOTE_RATIO = 1.1
+
+HEADINGS = ("What it detects", "Why it is slow", "Example", "Use instead", "Limits")
+
+
+class Rule(ABC):
+    """A rule's class docstring is its documentation, under the headings of ``HEADINGS``.
+
+    ``severity`` is the worst it reports; ``enabled`` tells whether it runs without ``--select``.
+    """
+
+    code: ClassVar[str]
+    slug: ClassVar[str]
+    severity: ClassVar[Severity]
+    enabled: ClassVar[bool] = True
+
+    @abstractmethod
+    def check(self, analysis: KernelAnalysis) -> Iterator[Finding]:
+        """Everything this rule has to say about one kernel instance under one launch."""
+
+    def documentation(self) -> str:
+        """The rule's page as Markdown."""
+        title = f"# {self.code} {self.slug}\n\nSeverity: at most {self.severity}"
+        title += "." if self.enabled else "; runs only when selected."
+        return f"{title}\n\n{inspect.getdoc(type(self))}\n"
+
+    def finding(
+        self,
+        analysis: KernelAnalysis,
+        result: AccessResult,
+        severity: Severity,
+        message: str,
+        *,
+        reason: str = "",
+        advice: str = "",
+        fix: Fix | None = None,
+        ratio: float | None = None,
+    ) -> Finding:
+        """A finding about one access."""
+        return Finding(
+            rule=self.code,
+            severity=severity,
+            span=result.access.span,
+            kernel=analysis.name,
+            message=message,
+            reason=reason,
+            advice=advice,
+            fix=fix,
+            access=result.access.id,
+            ratio=ratio,
+            instances=(wording.instance(analysis),),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """What an access costs against the least that would do, in sectors or wavefronts.
+
+    ``bound`` is set where ``actual`` is the most it can cost and not what it does cost.
+    """
+
+    actual: float
+    ideal: float
+    bound: bool
+
+    @property
+    def ratio(self) -> float:
+        return self.actual / self.ideal
+
+    def text(self, unit: str, result: AccessResult) -> str:
+        """``32 sectors per warp, 4 would do (8x)``."""
+        to = "up to " if self.bound else ""
+        per = "warp" if result.requests_per_access == 1 else "request"
+        return (
+            f"{to}{wording.plural(self.actual, unit)} per {per}, "
+            f"{wording.number(self.ideal)} would do ({to}{wording.number(self.ratio)}x)"
+        )
+
+
+def excess(result: AccessResult, count: Count | None) -> Excess | None:
+    """The cost to judge ``result`` by, or None where there is no number to judge.
+
+    The mean where it is known.  Where it is not, a stride that depends on a parameter is judged
+    by the most it can cost (that is the case people launch), anything else by the least.
+    """
+    if count is None or not count.ideal or result.certainty in ("data-dependent", "unknown"):
+        return None
+    if count.mean is not None:
+        return Excess(count.mean, count.ideal, bound=False)
+    if count.min == count.max:
+        return Excess(count.max, count.ideal, bound=False)
+    if result.pattern == "strided":
+        return Excess(count.max, count.ideal, bound=True)
+    return Excess(count.min, count.ideal, bound=False)
+
+
+def severity_of(ratio: float) -> Severity | None:
+    """How loudly a ratio of actual to ideal cost is reported, None for not at all."""
+    if ratio >= WARNING_RATIO:
+        return Severity.WARNING
+    return Severity.NOTE if ratio >= NOTE_RATIO else None
+
+
+def sentence(*parts: str) -> str:
+    """The parts that are not empty, joined by semicolons."""
+    return "; ".join(part for part in parts if part)

@@ -1,0 +1,66 @@
+"""CC301: a vector access through a cast pointer whose lanes cannot all be aligned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coalescecheck import wording
+from coalescecheck.analysis import KernelAnalysis
+from coalescecheck.findings import Finding, Severity
+from coalescecheck.rules.base import Rule
+
+
+class MisalignedVectorAccess(Rule):
+    """## What it detects
+    An 8- or 16-byte access through a cast pointer (`*(float4 *)&a[i]`) whose neighbouring lanes
+    are no multiple of that width apart, so that they cannot all be aligned.
+
+    ## Why it is slow
+    It is not slow, it is wrong: a misaligned vector access stops the kernel with "misaligned
+    address".
+
+    ## Example
+    ```cuda
+    // coalescecheck: block(256) grid(64)
+    __global__ void quads(float4 *out, const float *in)
+    {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        out[i] = *reinterpret_cast<const float4 *>(&in[i]);
+    }
+    ```
+
+    ## Use instead
+    ```cuda
+    // coalescecheck: block(256) grid(64)
+    __global__ void quads(float4 *out, const float *in)
+    {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        out[i] = *reinterpret_cast<const float4 *>(&in[4 * i]);
+    }
+    ```
+
+    ## Limits
+    Only a fixed distance between neighbouring lanes is judged. Under a condition the lanes that
+    run may happen to be aligned ones; it is then a warning.
+    """
+
+    code, slug, severity = "CC301", "misaligned-vector-access", Severity.ERROR
+
+    def check(self, analysis: KernelAnalysis) -> Iterator[Finding]:
+        for result in analysis.accesses:
+            width = max((piece.width for piece in result.access.pieces), default=0)
+            stride = result.lane_stride_bytes
+            if result.access.kind != "vector" or not isinstance(stride, int):
+                continue
+            if width == 0 or stride % width == 0:
+                continue
+            guarded = bool(result.guards)
+            yield self.finding(
+                analysis,
+                result,
+                Severity.WARNING if guarded else Severity.ERROR,
+                f"{wording.what(result)}: {width}-byte access, but lanes step {stride} bytes",
+                reason="two neighbouring lanes cannot both be aligned, and a misaligned vector "
+                "access faults" + (" where both run" if guarded else ""),
+                advice=f"lanes must be a multiple of {width} bytes apart",
+            )

@@ -1,0 +1,147 @@
+"""CC201: lanes of a warp want different words of one shared-memory bank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import gcd
+
+from coalescecheck import wording
+from coalescecheck.analysis import AccessResult, KernelAnalysis, PadTrial
+from coalescecheck.findings import Finding, Fix, Severity
+from coalescecheck.rules.base import Excess, Rule, excess, sentence, severity_of
+
+BANKS = 32
+BANK_BYTES = 4
+
+
+class SharedBankConflict(Rule):
+    """## What it detects
+    A shared-memory access that needs more wavefronts (passes through the banks) than its width
+    asks for, because lanes want different 4-byte words of the same bank.
+
+    ## Why it is slow
+    Each of the 32 banks serves one word per wavefront. A column of a 32-word-wide tile lies in a
+    single bank: 32 wavefronts where 1 would do.
+
+    ## Example
+    ```cuda
+    // coalescecheck: block(32,8) grid(16,16) n=512
+    __global__ void flip(float *out, const float *in, int n)
+    {
+        __shared__ float tile[32][32];
+        int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
+        for (int j = 0; j < 32; j += 8)
+            tile[threadIdx.y + j][threadIdx.x] = in[(y + j) * n + x];
+        __syncthreads();
+        int u = blockIdx.y * 32 + threadIdx.x, v = blockIdx.x * 32 + threadIdx.y;
+        for (int j = 0; j < 32; j += 8)
+            out[(v + j) * n + u] = tile[threadIdx.x][threadIdx.y + j];
+    }
+    ```
+
+    ## Use instead
+    ```cuda
+    // coalescecheck: block(32,8) grid(16,16) n=512
+    __global__ void flip(float *out, const float *in, int n)
+    {
+        __shared__ float tile[32][33];
+        int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
+        for (int j = 0; j < 32; j += 8)
+            tile[threadIdx.y + j][threadIdx.x] = in[(y + j) * n + x];
+        __syncthreads();
+        int u = blockIdx.y * 32 + threadIdx.x, v = blockIdx.x * 32 + threadIdx.y;
+        for (int j = 0; j < 32; j += 8)
+            out[(v + j) * n + u] = tile[threadIdx.x][threadIdx.y + j];
+    }
+    ```
+    One more element per row moves each row to the next bank. A pad is proposed only after the
+    kernel was analysed again with it and no access of the array got worse.
+
+    ## Limits
+    8- and 16-byte accesses need 2 and 4 wavefronts without any conflict, and are judged against
+    that. The count is of the access as written; the compiler may merge neighbouring accesses of
+    an unrolled loop into wider ones. A conflict of two lanes that only meet where two rows of a
+    block overlap is a note.
+    """
+
+    code, slug, severity = "CC201", "shared-bank-conflict", Severity.WARNING
+
+    def check(self, analysis: KernelAnalysis) -> Iterator[Finding]:
+        for result in analysis.accesses:
+            cost = excess(result, result.wavefronts)
+            if result.space != "shared" or cost is None:
+                continue
+            severity = _severity(cost, result)
+            if severity is None:
+                continue
+            trial = _best_trial(analysis, result)
+            message = f"{wording.what(result)}: {cost.text('wavefront', result)}"
+            yield self.finding(
+                analysis,
+                result,
+                severity,
+                sentence(message, wording.lane_step(result)),
+                reason=_reason(result),
+                advice=_advice(analysis, result, trial),
+                fix=None if trial is None else _fix(trial, result),
+                ratio=cost.ratio,
+            )
+
+
+def _severity(cost: Excess, result: AccessResult) -> Severity | None:
+    """A note where two lanes share a bank only because rows of the block overlap in it."""
+    severity = severity_of(cost.ratio)
+    steady = result.lane_stride_bytes is not None or result.pattern == "strided"
+    return severity if severity is None or steady or cost.ratio > 2 else Severity.NOTE
+
+
+def _reason(result: AccessResult) -> str:
+    stride = result.lane_stride_bytes
+    if isinstance(stride, int) and stride % BANK_BYTES == 0 and result.width_bytes == BANK_BYTES:
+        words = abs(stride) // BANK_BYTES
+        banks = BANKS // gcd(words, BANKS)
+        used = wording.plural(banks, "bank")
+        return f"a step of {wording.plural(words, 'word')} visits only {used} of {BANKS}"
+    if result.bank_conflict_degree is not None and result.bank_conflict_degree[1] > 1:
+        return f"up to {result.bank_conflict_degree[1]} lanes want different words of one bank"
+    return result.reason
+
+
+def _best_trial(analysis: KernelAnalysis, result: AccessResult) -> PadTrial | None:
+    """The pad that leaves the fewest wavefronts, the smallest of equals, if it helps here."""
+    here = result.access.id
+    useful = [
+        trial
+        for trial in analysis.pad_trials
+        if trial.array == result.array
+        and trial.helps
+        and here in trial.after
+        and trial.after[here] < trial.before[here]
+    ]
+    return min(useful, key=lambda trial: (sum(trial.after.values()), trial.pad), default=None)
+
+
+def _fix(trial: PadTrial, result: AccessResult) -> Fix:
+    here = result.access.id
+    return Fix(
+        description=f"declare `{trial.padded}` instead of `{trial.declared}`",
+        verified=True,
+        before=wording.plural(trial.before[here], "wavefront"),
+        after=wording.plural(trial.after[here], "wavefront"),
+    )
+
+
+def _advice(analysis: KernelAnalysis, result: AccessResult, trial: PadTrial | None) -> str:
+    here = result.access.id
+    if trial is not None:
+        before = wording.number(trial.before[here])
+        after = wording.plural(trial.after[here], "wavefront")
+        return f"{before} → {after} with `{trial.padded}`"
+    tried = [trial for trial in analysis.pad_trials if trial.array == result.array]
+    if tried:
+        most = max(trial.pad for trial in tried)
+        return f"no pad of 1 to {most} elements per row of `{tried[0].declared}` helps here"
+    stride = result.lane_stride_bytes
+    if isinstance(stride, int) and stride % BANK_BYTES == 0 and result.width_bytes == BANK_BYTES:
+        return "a step of an odd number of words visits every bank"
+    return ""

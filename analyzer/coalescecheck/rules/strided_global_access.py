@@ -1,0 +1,131 @@
+"""CC101: a warp touches far more sectors than its bytes need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coalescecheck import wording
+from coalescecheck.analysis import AccessResult, KernelAnalysis
+from coalescecheck.findings import Finding, Severity
+from coalescecheck.launch import WARP_SIZE
+from coalescecheck.rules.base import Excess, Rule, excess, sentence, severity_of
+
+SECTOR_BYTES = 32  # the unit global memory moves in
+LINE_SECTORS = 4  # a 128-byte line, which the caches look up as one
+
+
+class StridedGlobalAccess(Rule):
+    """## What it detects
+    A load, store or atomic on global memory whose 32 lanes lie so far apart that the warp touches
+    more 32-byte sectors than its bytes would fill.
+
+    ## Why it is slow
+    Global memory moves in whole sectors. Thirty-two floats side by side fill 4 sectors; the same
+    floats a row apart lie in 32 sectors, and of each only 4 bytes are used.
+
+    ## Example
+    ```cuda
+    // coalescecheck: block(256) grid(16) n=512
+    __global__ void row_sums(float *out, const float *a, int n)
+    {
+        int row = blockIdx.x * blockDim.x + threadIdx.x;
+        float sum = 0.0f;
+        for (int k = 0; k < n; ++k)
+            sum += a[row * n + k];
+        out[row] = sum;
+    }
+    ```
+
+    ## Use instead
+    ```cuda
+    // coalescecheck: block(256) grid(2) n=512
+    __global__ void column_sums(float *out, const float *a, int n)
+    {
+        int column = blockIdx.x * blockDim.x + threadIdx.x;
+        float sum = 0.0f;
+        for (int k = 0; k < n; ++k)
+            sum += a[k * n + column];
+        out[column] = sum;
+    }
+    ```
+    Let `threadIdx.x` select the index that is contiguous in memory; where two arrays need
+    different ones, stage a tile in shared memory; store the members of a struct in arrays of
+    their own.
+
+    ## Limits
+    Sectors are counted per request. Neighbouring warps or later iterations may find the rest of
+    a sector in a cache, so that less comes from DRAM than the count says. A warning starts at
+    twice the ideal, a note at a tenth more; lanes that have no common step and waste less than a
+    128-byte line are a note too. Data-dependent indices are never judged.
+    """
+
+    code, slug, severity = "CC101", "strided-global-access", Severity.WARNING
+
+    def check(self, analysis: KernelAnalysis) -> Iterator[Finding]:
+        for result in analysis.accesses:
+            if result.space != "global" or result.pattern in ("misaligned", "gather"):
+                continue
+            cost = excess(result, result.sectors)
+            if cost is None:
+                continue
+            severity = _severity(cost, result)
+            if severity is None:
+                continue
+            step = wording.lane_step(result)
+            message = f"{wording.what(result)}: {cost.text('sector', result)}"
+            yield self.finding(
+                analysis,
+                result,
+                severity,
+                sentence(message, step),
+                reason=_reason(analysis, result),
+                advice=_advice(analysis, result) if severity >= Severity.WARNING else "",
+                ratio=cost.ratio,
+            )
+
+
+def _severity(cost: Excess, result: AccessResult) -> Severity | None:
+    """A note where lanes without a common step waste less than a line: neighbours use it."""
+    severity = severity_of(cost.ratio)
+    scattered = result.lane_stride_bytes is None and result.pattern == "irregular"
+    small = cost.actual - cost.ideal < LINE_SECTORS
+    return Severity.NOTE if severity is not None and scattered and small else severity
+
+
+def _reason(analysis: KernelAnalysis, result: AccessResult) -> str:
+    stride = result.lane_stride_bytes
+    width = result.width_bytes
+    if isinstance(stride, int) and abs(stride) >= SECTOR_BYTES:
+        return f"every lane has a sector of its own and uses {width} of its {SECTOR_BYTES} bytes"
+    if isinstance(stride, int) and abs(stride) > width:
+        return f"of every {abs(stride)} bytes the warp spans it uses {width}"
+    if isinstance(stride, str):
+        return f"the distance of neighbouring lanes, {stride} bytes, grows with a parameter"
+    width_of_rows = _row_lanes(analysis, result)
+    if width_of_rows:
+        rows = -(-WARP_SIZE // width_of_rows)
+        return f"blockDim.x = {width_of_rows}: a warp covers {rows} rows of the block"
+    return result.reason
+
+
+def _row_lanes(analysis: KernelAnalysis, result: AccessResult) -> int:
+    """How many lanes of a warp lie in one row of a narrow block, 0 where that is no matter."""
+    block = analysis.launch.block
+    narrow = block is not None and block.x < WARP_SIZE and result.lane_stride_bytes is None
+    return block.x if block is not None and narrow else 0
+
+
+def _advice(analysis: KernelAnalysis, result: AccessResult) -> str:
+    array = analysis.arrays.get(result.array)
+    stride = result.lane_stride_bytes
+    if array is not None and array.element_kind == "struct" and stride == array.element_size:
+        return f"keep the members of {array.element} in separate arrays, one element per lane"
+    row_lanes = _row_lanes(analysis, result)
+    if row_lanes:
+        if row_lanes * result.width_bytes < SECTOR_BYTES:
+            lanes = SECTOR_BYTES // result.width_bytes
+            return f"a row of the block should fill a sector: blockDim.x a multiple of {lanes}"
+        return ""
+    if isinstance(stride, int) and abs(stride) < SECTOR_BYTES:
+        return "let neighbouring lanes use neighbouring elements"
+    return "let threadIdx.x select the contiguous index, or stage the data through a shared tile"

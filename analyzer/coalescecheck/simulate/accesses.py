@@ -1,0 +1,311 @@
+"""Loads, stores and atomics of all lanes at once.
+
+In: an access statement, the lanes that run it.  Out: variables and memory changed; every request
+recorded, out-of-bounds and misaligned accesses noted, shared accesses handed to the race
+detector.  It knows no control flow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalescecheck.ir.expr import Expr, Var
+from coalescecheck.ir.kernel import Access, Atomic, Kernel, Load, Space, Store
+from coalescecheck.ir.types import PTR
+from coalescecheck.launch import WARP_SIZE
+from coalescecheck.simulate import atomics
+from coalescecheck.simulate.environment import Environment
+from coalescecheck.simulate.lanes import Batch, Mask
+from coalescecheck.simulate.memory_map import AddressSpace, Part
+from coalescecheck.simulate.races import RaceDetector, Touch
+from coalescecheck.simulate.storage import Copies
+from coalescecheck.simulate.trace import Recorder, Request
+from coalescecheck.simulate.values import (
+    CLEAN,
+    MADE_UP,
+    UNDEFINED,
+    Bools,
+    Data,
+    Taint,
+    Value,
+    convert,
+    dtype_of,
+    is_tainted,
+    join,
+)
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Hazard:
+    """Lanes of an access that CUDA does not allow: how many, and the first one.
+
+    ``offset`` is in bytes from the start of ``array`` (``""`` when the address belongs to no
+    array); ``block`` and ``thread`` are linear.
+    """
+
+    access: int
+    count: int
+    array: str
+    offset: int
+    block: int
+    thread: int
+
+
+@dataclass(slots=True)
+class Hazards:
+    """Hazards by access id."""
+
+    out_of_bounds: dict[int, Hazard] = field(default_factory=dict)
+    misaligned: dict[int, Hazard] = field(default_factory=dict)
+
+
+class AccessUnit:
+    """Executes memory statements over one batch."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        space: AddressSpace,
+        batch: Batch,
+        environment: Environment,
+        recorder: Recorder,
+        races: RaceDetector | None,
+        hazards: Hazards,
+    ) -> None:
+        self._accesses = kernel.accesses
+        self._space = space
+        self._batch = batch
+        self._environment = environment
+        self._recorder = recorder
+        self._races = races
+        self._hazards = hazards
+        per_block = np.arange(batch.warps_per_block)
+        self._warps = (batch.linear_block[:, None] * batch.warps_per_block + per_block).reshape(-1)
+        self._every = np.arange(batch.size, dtype=np.int64)
+
+    def load(self, stmt: Load, mask: Mask) -> None:
+        """``var = *address`` and the further scalars of the piece."""
+        access = self._accesses[stmt.access]
+        width = access.pieces[stmt.piece].width
+        address = self._environment.evaluate(stmt.address)
+        parts = self._touch(access, width, address, mask)
+        if self._races is not None:
+            for part in parts:
+                if part.region.space is Space.SHARED:
+                    self._races.read(self._race_touch(access, width, part))
+        for delta, var in ((0, stmt.var), *stmt.more):
+            value = self._read(access, parts, delta, var, address)
+            self._environment.assign(var.name, value, mask)
+
+    def store(self, stmt: Store, mask: Mask) -> None:
+        """``*address = value`` and the further scalars of the piece."""
+        access = self._accesses[stmt.access]
+        width = access.pieces[stmt.piece].width
+        address = self._environment.evaluate(stmt.address)
+        scalars = [
+            (delta, expr, self._environment.evaluate(expr))
+            for delta, expr in ((0, stmt.value), *stmt.more)
+        ]
+        taint = join(address.taint, mask.taint, *(value.taint for _, _, value in scalars))
+        for part in self._touch(access, width, address, mask):
+            part.region.add_taint(part.array, _all_bits(taint))
+            changes = np.zeros((2, self._batch.size), dtype=np.bool_)
+            for delta, expr, value in scalars:
+                changes |= self._write(part, delta, expr, value)
+            if self._races is not None and part.region.space is Space.SHARED:
+                self._races.write(self._race_touch(access, width, part), *changes)
+
+    def atomic(self, stmt: Atomic, mask: Mask) -> None:
+        """``var = atomic op``; the old value depends on an order the hardware chooses."""
+        access = self._accesses[stmt.access]
+        address = self._environment.evaluate(stmt.address)
+        operands = [self._environment.evaluate(expr) for expr in stmt.operands]
+        kind = stmt.var.type if stmt.var is not None else stmt.operands[0].type
+        taint = join(address.taint, mask.taint, *(operand.taint for operand in operands))
+        old = np.zeros(self._batch.size, dtype=dtype_of(kind))
+        result: Taint = join(taint, MADE_UP)
+        for part in self._touch(access, access.pieces[0].width, address, mask):
+            part.region.add_taint(part.array, _all_bits(taint))
+            if not atomics.is_known(stmt.op):
+                part.region.add_taint(part.array, UNDEFINED)
+                result = join(result, UNDEFINED)
+                continue
+            self._apply(stmt, part, operands, old)
+            if self._races is not None and part.region.space is Space.SHARED:
+                touch = self._race_touch(access, access.pieces[0].width, part, atomic=True)
+                self._races.write(touch, part.lanes, np.zeros_like(part.lanes))
+        if stmt.var is not None:
+            self._environment.assign(stmt.var.name, Value(old, result), mask)
+
+    def _apply(self, stmt: Atomic, part: Part, operands: list[Value], old: Data) -> None:
+        lane = np.flatnonzero(part.lanes)
+        if not len(lane):
+            return
+        kind = stmt.var.type if stmt.var is not None else stmt.operands[0].type
+        values = [self._environment.full(convert(v.data, kind))[lane] for v in operands]
+        each = atomics.operand_count(stmt.op)
+        for position in range(0, len(values), each):  # several: one atomic on a vector
+            offsets = part.offsets[lane] + position // each * old.dtype.itemsize
+            view, cells = part.region.storage.cells(offsets, lane, old.dtype)
+            some = values[position : position + each]
+            found = atomics.apply(view, cells, stmt.op, some, stmt.var is not None)
+            if found is not None and not position:
+                old[lane] = found
+
+    def _touch(self, access: Access, width: int, address: Value, mask: Mask) -> list[Part]:
+        """Record one execution of a piece; its parts by region."""
+        addresses = self._environment.full(address.data).astype(np.int64, copy=False)
+        taint = join(address.taint, mask.taint)
+        if access.unknown_width:
+            taint = join(taint, UNDEFINED)
+        if is_tainted(taint) and access.kind != "texture":
+            relevant = np.where(mask.possible(), np.asarray(taint, dtype=np.uint8), np.uint8(0))
+            self._recorder.note_taint(access.id, relevant)
+            taint = relevant
+        parts = list(self._space.locate(addresses, mask.lanes, width))
+        if access.kind != "texture":
+            self._record(access, width, addresses, taint, parts)
+            self._note_hazards(access, width, addresses, taint, parts)
+        return parts
+
+    def _note_hazards(
+        self, access: Access, width: int, addresses: Ints, taint: Taint, parts: list[Part]
+    ) -> None:
+        """Only lanes whose address and execution are certain can be said to be wrong."""
+        certain = np.asarray(taint) == 0
+        odd = (addresses & (width - 1)) != 0
+        for part in parts:
+            if part.outside.any():
+                self._note(self._hazards.out_of_bounds, access, part, part.outside & certain)
+            if odd.any():
+                self._note(self._hazards.misaligned, access, part, odd & part.lanes & certain)
+
+    def _record(
+        self, access: Access, width: int, addresses: Ints, taint: Taint, parts: list[Part]
+    ) -> None:
+        """One request per warp and memory space."""
+        spaces: dict[Space, list[Part]] = {}
+        for part in parts:
+            spaces.setdefault(part.region.space, []).append(part)
+        for space, members in spaces.items():
+            lanes, array = _lanes_and_arrays(members)
+            where = addresses
+            if space is Space.LOCAL:
+                where = members[0].offsets
+            elif space is Space.SHARED and access.kind == "ldmatrix":
+                lanes = lanes & (self._every % WARP_SIZE < _matrix_rows(access))
+            request = Request(access, width, space, where, lanes, taint, array)
+            self._recorder.record(request, self._warps, self._space.array_bases)
+
+    def _read(
+        self, access: Access, parts: list[Part], delta: int, var: Var, address: Value
+    ) -> Value:
+        """The scalar ``delta`` bytes into the piece, for every lane."""
+        dtype = dtype_of(var.type)
+        one_for_all = np.ndim(address.data) == 0 and len(parts) == 1
+        if one_for_all and parts[0].region.space in (Space.GLOBAL, Space.CONSTANT):
+            lane = np.flatnonzero(parts[0].lanes)[:1]
+            data = self._contents(parts[0], lane, delta, var, dtype)
+            result = data[0] if len(lane) else dtype.type(0)
+        else:
+            result = np.zeros(self._batch.size, dtype=dtype)
+            for part in parts:
+                lane = np.flatnonzero(part.lanes)
+                result[lane] = self._contents(part, lane, delta, var, dtype)
+        taint: Taint = join(address.taint, UNDEFINED if access.kind == "texture" else CLEAN)
+        for part in parts:
+            bits = part.region.taint_of(part.array) | part.region.storage.reads_as
+            if part.outside.any():
+                bits |= UNDEFINED
+            taint = join(taint, bits if len(parts) == 1 else _where(part, bits))
+        return Value(result, taint)
+
+    def _contents(
+        self, part: Part, lane: NDArray[np.intp], delta: int, var: Var, dtype: np.dtype[Any]
+    ) -> Data:
+        offsets = part.offsets[lane] + delta
+        if var.type == PTR and part.region.space in (Space.GLOBAL, Space.CONSTANT):
+            part.region.add_taint(part.array, MADE_UP)
+            return self._space.pointers_at(part.region, offsets)
+        return part.region.storage.read(offsets, lane, dtype)
+
+    def _write(self, part: Part, delta: int, expr: Expr, value: Value) -> Bools:
+        """Store one scalar; the lanes whose value is new, and those whose value got lost."""
+        changes = np.zeros((2, self._batch.size), dtype=np.bool_)
+        lane = np.flatnonzero(part.lanes)
+        data = np.ascontiguousarray(self._environment.full(convert(value.data, expr.type))[lane])
+        offsets = part.offsets[lane] + delta
+        storage = part.region.storage
+        if self._races is None or part.region.space is not Space.SHARED:
+            storage.write(offsets, lane, data)
+            return changes
+        raw = data.view(np.dtype(f"u{data.dtype.itemsize}"))
+        before = storage.read(offsets, lane, raw.dtype)
+        storage.write(offsets, lane, data)
+        after = storage.read(offsets, lane, raw.dtype)
+        changes[0, lane], changes[1, lane] = before != raw, after != raw
+        return changes
+
+    def _race_touch(self, access: Access, width: int, part: Part, atomic: bool = False) -> Touch:
+        storage = part.region.storage
+        if not isinstance(storage, Copies):
+            raise TypeError("shared memory has real bytes")
+        places = storage.places(part.offsets, self._every)
+        return Touch(access.id, width, places, part.lanes, part.array, atomic)
+
+    def _note(self, hazards: dict[int, Hazard], access: Access, part: Part, lanes: Bools) -> None:
+        """Count the lanes under the access; the first one ever stays the example."""
+        count = int(lanes.sum())
+        if not count:
+            return
+        known = hazards.get(access.id)
+        if known is not None:
+            hazards[access.id] = Hazard(
+                access.id, known.count + count, known.array, known.offset, known.block, known.thread
+            )
+            return
+        lane = int(np.argmax(lanes))
+        number = np.asarray(part.array)
+        array = int(number[lane] if number.ndim else number)
+        start = int(self._space.array_bases[array]) - part.region.base
+        hazards[access.id] = Hazard(
+            access.id,
+            count,
+            self._space.names[array],
+            int(part.offsets[lane]) - start,
+            int(self._batch.linear_block[self._batch.block_of[lane]]),
+            lane % self._batch.lanes_per_block,
+        )
+
+
+def _lanes_and_arrays(parts: list[Part]) -> tuple[Bools, int | Ints]:
+    """The lanes of all parts, and the array of every lane (0 outside every object)."""
+    if len(parts) == 1 and not parts[0].outside.any():
+        return parts[0].lanes, parts[0].array
+    lanes = np.zeros_like(parts[0].lanes)
+    arrays = np.zeros(len(lanes), dtype=np.int64)
+    for part in parts:
+        lanes = lanes | part.lanes | part.outside
+        arrays = np.where(part.lanes, part.array, arrays)
+    return lanes, arrays
+
+
+def _matrix_rows(access: Access) -> int:
+    """ldmatrix reads the row addresses of 8 lanes per matrix; ``element`` ends in x1, x2, x4."""
+    return {"x1": 8, "x2": 16}.get(access.element[-2:], WARP_SIZE)
+
+
+def _where(part: Part, bits: int) -> Taint:
+    if not bits:
+        return CLEAN
+    return ((part.lanes | part.outside) * np.uint8(bits)).astype(np.uint8)
+
+
+def _all_bits(taint: Taint) -> int:
+    return taint if isinstance(taint, int) else int(np.bitwise_or.reduce(taint))

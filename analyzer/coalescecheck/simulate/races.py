@@ -1,0 +1,188 @@
+"""Races in shared memory: two threads, one place, one writes, and no barrier is between.
+
+In: the shared accesses of a batch in the order they run, and the barriers.  Out: distinct
+(array, earlier access, later access, kind).  Places are bytes, or 4-byte words where the kernel
+accesses nothing smaller.
+
+Policy: two writes race only if they write *different* values (several threads setting one flag
+to the same value is harmless); that holds within one request as well.  Two atomics never race.
+``__syncwarp`` orders the threads of a warp among each other.  Lanes of one warp are not assumed
+to run in lockstep: from sm_70 on they need not (CUDA C++ Programming Guide, "Independent
+Thread Scheduling"); ``same_warp`` tells such races apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalescecheck.launch import WARP_SIZE
+from coalescecheck.simulate.lanes import Batch
+from coalescecheck.simulate.values import Bools
+
+Ints = NDArray[np.int64]
+
+# A stamp packs when and who: block epoch, warp epoch, lane.  0 is "never".
+_LANE_BITS = 20
+_WARP_EPOCH_BITS = 20
+_EPOCH_SHIFT = _LANE_BITS + _WARP_EPOCH_BITS
+_LANE_MASK = (1 << _LANE_BITS) - 1
+_WARP_MASK = _LANE_MASK - (WARP_SIZE - 1)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Race:
+    """``first`` and ``second`` are access ids, the earlier one first; ``kind`` is RAW (a read
+    after another thread's write), WAR or WAW.  ``same_warp`` when only lanes of one warp meet
+    (harmless where the warp runs in lockstep).  ``certain`` is False where an access involved
+    depends on values the simulation had to make up."""
+
+    array: str
+    first: int
+    second: int
+    kind: str
+    same_warp: bool
+    certain: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """One execution of a shared access: the byte places in shared storage per lane, which
+    lanes, and who it is."""
+
+    access: int
+    width: int
+    places: Ints
+    lanes: Bools
+    arrays: int | Ints
+    atomic: bool = False
+
+
+class RaceDetector:
+    """Remembers, per place, the last writer and two readers since the last barrier."""
+
+    def __init__(self, batch: Batch, shared_bytes: int, granule: int, atomics: Bools) -> None:
+        places = -(-shared_bytes // granule)
+        self._granule = granule
+        self._atomics = atomics  # per access id
+        self._writer = np.zeros(places, dtype=np.int64)
+        self._writer_access = np.zeros(places, dtype=np.int32)
+        self._reader = np.zeros(places, dtype=np.int64)
+        self._reader_access = np.zeros(places, dtype=np.int32)
+        self._other = np.zeros(places, dtype=np.int64)
+        self._other_access = np.zeros(places, dtype=np.int32)
+        lane = np.arange(batch.size, dtype=np.int64)
+        self._stamp = lane + (1 << _LANE_BITS) + (1 << _EPOCH_SHIFT)
+        self._block_of = batch.block_of
+        self.found: set[tuple[int, int, int, str, bool]] = set()
+
+    def block_barrier(self, lanes: Bools) -> None:
+        """Every block with one of these lanes has passed a barrier."""
+        blocks = np.zeros(int(self._block_of[-1]) + 1, dtype=np.bool_)
+        blocks[self._block_of[lanes]] = True
+        self._stamp += blocks[self._block_of] * np.int64(1 << _EPOCH_SHIFT)
+
+    def warp_barrier(self, lanes: Bools) -> None:
+        """Every warp with one of these lanes has passed a __syncwarp."""
+        warps = np.repeat(lanes.reshape(-1, WARP_SIZE).any(axis=1), WARP_SIZE)
+        self._stamp += warps * np.int64(1 << _LANE_BITS)
+
+    def read(self, touch: Touch) -> None:
+        """A plain load."""
+        lanes = np.flatnonzero(touch.lanes)
+        mine = self._stamp[lanes]
+        for place in self._places(touch, lanes):
+            writer = self._writer[place]
+            self._report(touch, lanes, "RAW", _unordered(writer, mine),
+                         writer, self._writer_access[place])  # fmt: skip
+            self._remember_reader(place, mine, touch.access)
+
+    def write(self, touch: Touch, changes: Bools, lost: Bools) -> None:
+        """A store or atomic.  ``changes`` are the lanes whose value differs from what the place
+        held before, ``lost`` those whose value another lane of the same execution replaced."""
+        lanes = np.flatnonzero(touch.lanes)
+        mine, differs = self._stamp[lanes], (changes | lost)[lanes]
+        for place in self._places(touch, lanes):
+            writer, by = self._writer[place], self._writer_access[place]
+            clash = _unordered(writer, mine) & differs
+            if touch.atomic:
+                clash &= ~self._atomics[by]
+            self._report(touch, lanes, "WAW", clash, writer, by)
+            for stamps, accesses in (
+                (self._reader, self._reader_access),
+                (self._other, self._other_access),
+            ):
+                reader = stamps[place]
+                self._report(touch, lanes, "WAR", _unordered(reader, mine),
+                             reader, accesses[place])  # fmt: skip
+            self._writer[place] = mine
+            self._writer_access[place] = touch.access
+            if not touch.atomic:
+                winner = self._writer[place]
+                beaten = (winner != mine) & lost[lanes]
+                self._report(touch, lanes, "WAW", beaten, winner, self._writer_access[place])
+
+    def _places(self, touch: Touch, lanes: Ints | NDArray[np.intp]) -> list[Ints]:
+        first = touch.places[lanes] // self._granule
+        return [first + k for k in range(max(1, touch.width // self._granule))]
+
+    def _remember_reader(self, place: Ints, mine: Ints, access: int) -> None:
+        """Keep two readers of every place, of different warps where there are."""
+        one, one_by = self._reader[place], self._reader_access[place]
+        two, two_by = self._other[place], self._other_access[place]
+        first, second = _standing(one, mine), _standing(two, mine)
+        takes = first & (_another_warp(one, mine) | ~(second & _another_warp(two, mine)))
+        drops = ~takes & ~second
+        self._other[place] = np.where(takes, one, np.where(drops, 0, two))
+        self._other_access[place] = np.where(takes, one_by, two_by)
+        self._reader[place] = mine
+        self._reader_access[place] = access
+        last = self._reader[place]
+        lost = last != mine  # several lanes read the place in this very execution
+        if lost.any():
+            kept = self._other[place]
+            lost &= ~_standing(kept, last) | _another_warp(last, mine)
+            self._other[place[lost]] = mine[lost]
+            self._other_access[place[lost]] = access
+
+    def _report(
+        self,
+        touch: Touch,
+        lanes: NDArray[np.intp],
+        kind: str,
+        clash: Bools,
+        other: Ints,
+        by: NDArray[np.int32],
+    ) -> None:
+        if not clash.any():
+            return
+        who = lanes[clash]
+        array = np.asarray(touch.arrays)
+        arrays = array[who] if array.ndim else np.full(len(who), array)
+        same = (other[clash] & _LANE_MASK) // WARP_SIZE == who // WARP_SIZE
+        keys = (arrays.astype(np.int64) << 32) | (by[clash].astype(np.int64) << 1) | same
+        for key in np.unique(keys).tolist():
+            access = (key & 0xFFFFFFFF) >> 1
+            self.found.add((key >> 32, access, touch.access, kind, bool(key & 1)))
+
+
+def _unordered(earlier: Ints, mine: Ints) -> Bools:
+    """Another thread's access since the block's last barrier, and since the warp's last one
+    if it is of the same warp."""
+    same_phase = (earlier >> _LANE_BITS) == (mine >> _LANE_BITS)
+    unordered: Bools = _standing(earlier, mine) & (same_phase | _another_warp(earlier, mine))
+    return unordered
+
+
+def _standing(earlier: Ints, mine: Ints) -> Bools:
+    """Made by another lane since the block's last barrier."""
+    now = (earlier >> _EPOCH_SHIFT) == (mine >> _EPOCH_SHIFT)
+    standing: Bools = now & ((earlier & _LANE_MASK) != (mine & _LANE_MASK))
+    return standing
+
+
+def _another_warp(one: Ints, two: Ints) -> Bools:
+    apart: Bools = ((one ^ two) & _WARP_MASK) != 0
+    return apart

@@ -1,0 +1,46 @@
+"""Safe bounds for addresses that depend on data or on more than one unknown.
+
+Each active lane touches at least one sector (or word) and lanes may all agree or all differ.
+Where the unknown part is a multiple of 128 bytes the bank of every lane is known, and a bank
+cannot be asked for more distinct words than it has lanes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalescecheck.ir.kernel import Space
+from coalescecheck.launch import WARP_SIZE
+from coalescecheck.memory.banks import count_wavefronts
+from coalescecheck.symbolic.measure import Target
+
+BANK_ROW = 128  # bytes: 32 banks of 4
+SECTOR = 32
+
+
+def lanes_range(lanes: int, target: Target) -> tuple[int, int]:
+    """Least and greatest count of a request with ``lanes`` active lanes anywhere in memory."""
+    if target.space is Space.SHARED:
+        agree = np.zeros((1, WARP_SIZE), np.int64)
+        active = np.arange(WARP_SIZE)[None, :] < lanes
+        least = count_wavefronts(agree, active, target.width, target.bank_op)
+        return int(least.ideal[0]) if target.op != "atomic" else 1, max(1, lanes)
+    if target.space is Space.LOCAL:
+        words = max(1, target.width // 4)
+        return words, lanes * words
+    return 1, lanes * max(1, target.width // SECTOR)
+
+
+def known_banks(
+    addresses: NDArray[np.int64], active: NDArray[np.bool_], target: Target
+) -> tuple[int, int] | None:
+    """Bounds when every lane's bank is known and its row is not; None for wide accesses."""
+    if target.space is not Space.SHARED or target.width > 4:
+        return None
+    bank = addresses // 4 % WARP_SIZE
+    worst = 0
+    for row, mask in zip(bank, active, strict=True):
+        if mask.any():
+            worst = max(worst, int(np.bincount(row[mask]).max()))
+    return 1, max(1, worst)

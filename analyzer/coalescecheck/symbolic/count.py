@@ -1,0 +1,277 @@
+"""Counts sectors, lines and wavefronts of one piece of one access over a whole launch.
+
+The address of lane l is split into a part that differs between lanes and a uniform part.  The
+lane part is evaluated for every warp of a block; the uniform part only matters modulo 128 bytes
+(4 for shared memory), so block indices and loop counters collapse into few weighted rows
+(``domain``).  A uniform part with unknown parameters can take every multiple of its divisor:
+each is tried.  Lane parts with unknown parameters go to ``parametric``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import gcd
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalescecheck.launch import WARP_SIZE
+from coalescecheck.symbolic.conditions import is_known
+from coalescecheck.symbolic.domain import Rows, Switch, classes
+from coalescecheck.symbolic.form import Atom, Context, Form, Symbol
+from coalescecheck.symbolic.lanes import Lanes
+from coalescecheck.symbolic.measure import Measures, Target, measure
+from coalescecheck.symbolic.numeric import Evaluator
+from coalescecheck.symbolic.operators import ONE
+
+Ints = NDArray[np.int64]
+LANE_LIMIT = 1 << 24  # lane addresses evaluated for one piece
+CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """An address without its base: ``lanes`` differs between lanes, ``uniform`` does not and
+    is known class by class, ``unknown`` is uniform with parameters or data in it."""
+
+    lanes: Form
+    uniform: Form
+    unknown: Form
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Requests and their counts.
+
+    ``weight`` counts how often each entry happens; ``shift`` is the unknown uniform shift (bytes)
+    each entry was taken at.  ``shifts`` are all the shifts tried.
+    """
+
+    measures: Measures
+    weight: Ints
+    shift: Ints
+    shifts: tuple[int, ...]
+
+    @property
+    def requests(self) -> int:
+        return int(self.weight.sum())
+
+
+class TooMany(Exception):
+    """More combinations than can be enumerated."""
+
+
+class Counter:
+    """Counts for one kernel under one launch."""
+
+    def __init__(self, ctx: Context, lanes: Lanes) -> None:
+        self.ctx = ctx
+        self.lanes = lanes
+
+    # --- preparing ----------------------------------------------------------------------------
+
+    def split(self, address: Form, ranges: Mapping[int, int]) -> Split:
+        """Sort the terms of an address by what is known of them."""
+        ctx = self.ctx
+        lanes: dict[tuple[int, ...], int] = {}
+        uniform: dict[tuple[int, ...], int] = {}
+        unknown: dict[tuple[int, ...], int] = {}
+        for monomial, coefficient in address.terms.items():
+            term = Form({monomial: coefficient})
+            if len(monomial) == 1 and self._is_base(monomial[0]):
+                continue
+            if any(ctx.generators[g].varying for g in monomial) or any(
+                map(self._is_base, monomial)
+            ):
+                lanes[monomial] = coefficient
+            elif self.knows(term, ranges) and not self._per_warp(term):
+                uniform[monomial] = coefficient
+            elif self.knows(term, ranges):
+                lanes[monomial] = coefficient
+            else:
+                unknown[monomial] = coefficient
+        return Split(Form(lanes), Form(uniform), Form(unknown))
+
+    def _is_base(self, g: int) -> bool:
+        generator = self.ctx.generators[g]
+        return isinstance(generator, Symbol) and generator.kind == "base"
+
+    def knows(self, form: Form, ranges: Mapping[int, int]) -> bool:
+        """Whether every symbol in the form has values here."""
+        return all(is_known(g, s, ranges) for g, s in self.ctx.symbols(form))
+
+    def _per_warp(self, form: Form) -> bool:
+        """Uniform within a warp, but different between the warps of a block."""
+        return any(s.kind in ("tid", "base") for _, s in self.ctx.symbols(form))
+
+    def threads(self, forms: tuple[Form, ...]) -> dict[int, Ints]:
+        """Lane arrays [1, warps, 32] for the thread indices that the forms use, and far-apart
+        addresses for the arrays among which a lane chooses."""
+        values: dict[int, Ints] = {}
+        for form in forms:
+            for g, symbol in self.ctx.symbols(form):
+                if symbol.kind == "tid":
+                    axis = getattr(self.lanes, symbol.name[-1])
+                    values[g] = axis[None, :, :]
+                elif symbol.kind == "base":
+                    values[g] = np.full((1, 1, 1), g << 40, np.int64)
+        return values
+
+    def _switch(self, guard: Form, ranges: Mapping[int, int]) -> Switch | None:
+        """The guard as a comparison of a uniform and a lane part, if it is one."""
+        found = _comparison(self.ctx, guard)
+        if found is None:
+            return None
+        kind, argument = found
+        lanes = Form(
+            {
+                m: c
+                for m, c in argument.terms.items()
+                if self.ctx.varying(Form({m: c})) or self._per_warp(Form({m: c}))
+            }
+        )
+        uniform = argument - lanes
+        if any(g in ranges for g in self.ctx.leaves(lanes)):
+            return Switch(kind, uniform, lanes)
+        values = Evaluator(self.ctx, self.threads((lanes,))).form(lanes)
+        return Switch(kind, uniform, lanes, int(values.min()), int(values.max()))
+
+    # --- counting -----------------------------------------------------------------------------
+
+    def tally(
+        self,
+        split: Split,
+        guards: list[Form],
+        ranges: Mapping[int, int],
+        target: Target,
+        fixed: Mapping[int, int],
+    ) -> Tally:
+        """Count all requests; ``fixed`` gives values to unknown symbols in the lane part.
+
+        Raises TooMany when the launch cannot be enumerated.
+        """
+        switches, whole = [], []
+        for guard in guards:
+            switch = self._switch(guard, ranges)
+            if switch is None:
+                whole.append(guard)
+            else:
+                switches.append(switch)
+        raw = self._raw(split, switches, whole, ranges)
+        rows = classes(self.ctx, ranges, split.uniform, tuple(switches), raw, target.modulus)
+        shifts = self._shifts(split.unknown, target.modulus)
+        if rows is None or rows.size * len(shifts) * self.lanes.warps * WARP_SIZE > LANE_LIMIT:
+            raise TooMany
+        return self._evaluate(split, rows, switches, whole, shifts, target, fixed)
+
+    def _raw(
+        self,
+        split: Split,
+        switches: list[Switch],
+        whole: list[Form],
+        ranges: Mapping[int, int],
+    ) -> set[int]:
+        forms = [split.lanes, *whole, *(s.lanes for s in switches)]
+        return {g for form in forms for g in self.ctx.leaves(form) if g in ranges}
+
+    def _shifts(self, unknown: Form, modulus: int) -> tuple[int, ...]:
+        if not unknown.terms:
+            return (0,)
+        step = gcd(self.ctx.multiple_of(unknown), modulus)
+        return tuple(range(0, modulus, step))
+
+    def _evaluate(
+        self,
+        split: Split,
+        rows: Rows,
+        switches: list[Switch],
+        whole: list[Form],
+        shifts: tuple[int, ...],
+        target: Target,
+        fixed: Mapping[int, int],
+    ) -> Tally:
+        forms = (split.lanes, *whole, *(s.lanes for s in switches))
+        threads = self.threads(forms)
+        threads |= {g: np.full((1, 1, 1), v, np.int64) for g, v in fixed.items()}
+        per_chunk = max(1, CHUNK // (self.lanes.warps * WARP_SIZE * len(shifts)))
+        parts = []
+        for start in range(0, rows.size, per_chunk):
+            chosen = slice(start, start + per_chunk)
+            values = threads | {g: v[chosen, None, None] for g, v in rows.raw.items()}
+            evaluator = Evaluator(self.ctx, values)
+            active = self._active(evaluator, rows, chosen, switches, whole)
+            addresses = evaluator.form(split.lanes) + rows.shift[chosen, None, None]
+            weight = np.broadcast_to(rows.weight[chosen, None], active.shape[:2])
+            parts.append(_collect(addresses, active, weight, shifts, target))
+        return _joined(parts, shifts)
+
+    def _active(
+        self,
+        evaluator: Evaluator,
+        rows: Rows,
+        chosen: slice,
+        switches: list[Switch],
+        whole: list[Form],
+    ) -> NDArray[np.bool_]:
+        size = len(rows.weight[chosen])
+        active = np.broadcast_to(self.lanes.exists, (size, *self.lanes.exists.shape)).copy()
+        for at, switch in enumerate(switches):
+            value = evaluator.form(switch.lanes) + rows.switches[at][chosen, None, None]
+            active &= {"lt0": value < 0, "eq0": value == 0, "ne0": value != 0}[switch.kind]
+        for guard in whole:
+            active &= evaluator.form(guard) != 0
+        return active
+
+
+def _comparison(ctx: Context, guard: Form) -> tuple[str, Form] | None:
+    for form, inverse in ((guard, False), (ONE - guard, True)):
+        if len(form.terms) != 1 or form.constant:
+            continue
+        (monomial, coefficient), *_ = form.terms.items()
+        generator = ctx.generators[monomial[0]]
+        if coefficient != 1 or len(monomial) != 1 or not isinstance(generator, Atom):
+            continue
+        if generator.op == "eq0":
+            return ("ne0" if inverse else "eq0"), generator.args[0]
+        if generator.op == "lt0" and not inverse:
+            return "lt0", generator.args[0]
+    return None
+
+
+def _collect(
+    addresses: Ints,
+    active: NDArray[np.bool_],
+    weight: Ints,
+    shifts: tuple[int, ...],
+    target: Target,
+) -> tuple[Measures, Ints, Ints]:
+    """Measure the requests with an active lane, at every shift."""
+    addresses = np.broadcast_to(addresses, active.shape).reshape(-1, WARP_SIZE)
+    active = active.reshape(-1, WARP_SIZE)
+    runs = active.any(axis=1)
+    addresses, active, weight = addresses[runs], active[runs], weight.reshape(-1)[runs]
+    count = len(weight)
+    if len(shifts) > 1:
+        addresses = np.concatenate([addresses + s for s in shifts])
+        active = np.tile(active, (len(shifts), 1))
+        weight = np.tile(weight, len(shifts))
+    shift = np.repeat(np.asarray(shifts, np.int64), count)
+    return measure(addresses, active, target), weight, shift
+
+
+def _joined(parts: list[tuple[Measures, Ints, Ints]], shifts: tuple[int, ...]) -> Tally:
+    if not parts:
+        empty = np.zeros(0, np.int64)
+        return Tally(Measures(empty, empty, empty, empty, empty), empty, empty, shifts)
+    if len(parts) == 1:
+        ((measures, weight, shift),) = parts
+        return Tally(measures, weight, shift, shifts)
+    fields = ("units", "ideal", "lines", "degree", "asked")
+    measures = Measures(*(np.concatenate([getattr(p[0], f) for p in parts]) for f in fields))
+    return Tally(
+        measures,
+        np.concatenate([p[1] for p in parts]),
+        np.concatenate([p[2] for p in parts]),
+        shifts,
+    )

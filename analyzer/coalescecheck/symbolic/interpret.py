@@ -1,0 +1,313 @@
+"""Abstract interpretation of a kernel for one generic thread.
+
+In: an ``ir.Kernel`` and what is known of its launch.  Out: a :class:`Reach` for every piece of
+every access that the thread can get to.  Both sides of a branch are followed and joined with
+``condition * (then - otherwise) + otherwise``, so no path explodes; loops are summarised by
+``loops``.  Nothing here counts sectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from coalescecheck.ir import kernel as ir
+from coalescecheck.ir.expr import Expr, Var
+from coalescecheck.symbolic import operators as op
+from coalescecheck.symbolic.form import Context, Form, Symbol, number
+from coalescecheck.symbolic.loops import LoopSolver
+from coalescecheck.symbolic.reach import LoopInfo, Reach
+from coalescecheck.symbolic.values import Environment, Geometry, Values
+
+MAX_STEPS = 400_000  # statements interpreted; a kernel that needs more is given up with a reason
+
+
+class TooLarge(Exception):
+    """The kernel needs more interpretation steps than any reader would wait for."""
+
+
+@dataclass(slots=True)
+class State:
+    """A point of the program: variables and the conditions under which it is reached."""
+
+    env: Environment
+    path: tuple[Form, ...]
+
+    def copy(self) -> State:
+        return State(dict(self.env), self.path)
+
+
+@dataclass(slots=True)
+class Frame:
+    """An enclosing scope or loop that jumps can leave.
+
+    ``exits`` and ``continues`` collect the states of jumps to it; ``passed`` says that some jump
+    from inside went to a scope further out; ``info`` is set for loops.
+    """
+
+    label: str
+    entry: tuple[Form, ...]
+    exits: list[State] = field(default_factory=list)
+    continues: list[State] = field(default_factory=list)
+    passed: bool = False
+    info: LoopInfo | None = None
+
+
+class Interpreter:
+    """Runs one kernel; ``reaches`` is the result."""
+
+    def __init__(
+        self, kernel: ir.Kernel, ctx: Context, geometry: Geometry, params: Mapping[str, int]
+    ) -> None:
+        self.kernel = kernel
+        self.ctx = ctx
+        self.values = Values(ctx, geometry, params)
+        self.reaches: list[Reach] = []
+        self.recording = True
+        self.frames: list[Frame] = []
+        self.loops: list[LoopInfo] = []
+        self._steps = 0
+        self._solver = LoopSolver(self)
+
+    def run(self) -> list[Reach]:
+        """Interpret the whole kernel; TooLarge when it does not end within bounds."""
+        env: Environment = {}
+        for param in self.kernel.params:
+            env[param.name] = self._parameter(param)
+        self.block(self.kernel.body, State(env, ()))
+        return self.reaches
+
+    def _parameter(self, param: ir.Param) -> Form:
+        known = self.values.params.get(param.name)
+        if known is not None and param.type.kind != "float":
+            return number(known)
+        if param.type.kind in ("float", "unknown"):
+            return self.values.opaque(param.type, False, f"parameter `{param.name}`")
+        low = 0 if param.type.kind == "uint" else None
+        high = 1 if param.type.name == "bool" else None
+        return self.ctx.symbol(Symbol(param.name, "param", False, low, high))
+
+    # --- statements ---------------------------------------------------------------------------
+
+    def block(self, body: tuple[ir.Stmt, ...], state: State | None) -> State | None:
+        """The state after ``body``; None when its end is never reached."""
+        for stmt in body:
+            if state is None:
+                return None
+            self._steps += 1
+            if self._steps > MAX_STEPS:
+                raise TooLarge
+            state = self._statement(stmt, state)
+        return state
+
+    def _statement(self, stmt: ir.Stmt, state: State) -> State | None:
+        match stmt:
+            case ir.Assign():
+                value = self.values.value(stmt.value, state.env)
+                state.env[stmt.var.name] = self.values.limited(value, stmt.var.type)
+            case ir.Load():
+                self._load(stmt, state)
+            case ir.Store():
+                self._store(stmt, state)
+            case ir.Atomic():
+                address = self._record(stmt.access, 0, stmt.address, state)
+                if stmt.var is not None:
+                    state.env[stmt.var.name] = self._from_memory(stmt.access, stmt.var, True)
+                self._forget_local(address, state.env)
+            case ir.If():
+                return self._if(stmt, state)
+            case ir.Loop():
+                return self._solver.loop(stmt, state)
+            case ir.Scope():
+                return self._scope(stmt, state)
+            case ir.Leave():
+                self._jump(stmt.label, state, leaving=True)
+                return None
+            case ir.Continue():
+                self._jump(stmt.label, state, leaving=False)
+                return None
+            case ir.WarpOp():
+                state.env[stmt.var.name] = self._warp_op(stmt, state.env)
+            case ir.Barrier():
+                pass
+        return state
+
+    def _record(self, access: int, piece: int, address: Expr, state: State) -> Form:
+        form = self.values.value(address, state.env)
+        if self.recording:
+            self.reaches.append(Reach(access, piece, form, state.path, tuple(self.loops)))
+        return form
+
+    def _load(self, stmt: ir.Load, state: State) -> None:
+        address = self._record(stmt.access, stmt.piece, stmt.address, state)
+        cell = self._local_cell(address)
+        if cell is not None and cell in state.env:
+            state.env[stmt.var.name] = state.env[cell]
+            return
+        constant = self._constant_element(address)
+        if constant is not None:
+            state.env[stmt.var.name] = constant
+            return
+        array = self.array_of(address)
+        private = array is not None and array.space is ir.Space.LOCAL
+        varying = private or self.ctx.varying(address)
+        if stmt.var.type.kind == "ptr":
+            name = f"*{array.name}" if array is not None else "*"
+            base = Symbol(f"{name}#{stmt.access}", "base", varying)
+            state.env[stmt.var.name] = self.ctx.fresh(base)
+            return
+        state.env[stmt.var.name] = self._from_memory(stmt.access, stmt.var, varying)
+
+    def _from_memory(self, access: int, var: Var, varying: bool) -> Form:
+        index = self.kernel.accesses[access].index
+        return self.values.opaque(var.type, varying, f"loaded from `{index}`", index)
+
+    def _store(self, stmt: ir.Store, state: State) -> None:
+        address = self._record(stmt.access, stmt.piece, stmt.address, state)
+        value = self.values.value(stmt.value, state.env)
+        cell = self._local_cell(address)
+        if cell is not None:
+            state.env[cell] = value
+        else:
+            self._forget_local(address, state.env)
+
+    def array_of(self, address: Form) -> ir.Array | None:
+        """The array an address points into, when there is one candidate."""
+        names = {s.name for _, s in self.ctx.symbols(address) if s.kind == "base"}
+        return self.kernel.arrays.get(names.pop()) if len(names) == 1 else None
+
+    def _local_cell(self, address: Form) -> str | None:
+        """The environment's name for a constant place of a per-thread array."""
+        array = self.array_of(address)
+        if array is None or array.space is not ir.Space.LOCAL or len(address.terms) > 2:
+            return None
+        offset = address - self.ctx.symbol(Symbol(array.name, "base"))
+        return f"{array.name}@{offset.constant}" if offset.is_constant else None
+
+    def _forget_local(self, address: Form, env: Environment) -> None:
+        """A store to an unknown place of a per-thread array makes all its cells unknown."""
+        array = self.array_of(address)
+        if array is not None and array.space is ir.Space.LOCAL:
+            for name in [n for n in env if n.startswith(f"{array.name}@")]:
+                del env[name]
+
+    def _constant_element(self, address: Form) -> Form | None:
+        """An element of an array whose contents the source gives."""
+        array = self.array_of(address)
+        if array is None or array.values is None or array.element_kind not in ("int", "uint"):
+            return None
+        if not array.values or not all(isinstance(v, int) for v in array.values):
+            return None
+        if array.space not in (ir.Space.CONSTANT, ir.Space.LOCAL) and not array.const:
+            return None
+        offset = address - self.ctx.symbol(Symbol(array.name, "base"))
+        index = op.floor_divide(self.ctx, offset, array.element_size)
+        if index.is_constant:
+            inside = 0 <= index.constant < len(array.values)
+            return number(int(array.values[index.constant])) if inside else None
+        low, high = self.ctx.bounds(index)
+        if low is None or low < 0 or high is None or high >= len(array.values):
+            return None
+        table = tuple(int(v) for v in array.values)
+        return self.ctx.atom("table", (index,), (min(table), max(table)), table)
+
+    def _warp_op(self, stmt: ir.WarpOp, env: Environment) -> Form:
+        args = [self.values.value(arg, env) for arg in stmt.args]
+        varying = [self.ctx.varying(arg) for arg in args]
+        if stmt.op.startswith("shfl"):
+            if not varying[0]:
+                return args[0]
+            from_one_lane = stmt.op == "shfl" and not varying[1] and args[2] == number(32)
+            return self.values.opaque(
+                stmt.var.type, not from_one_lane, "a value from another lane (shuffle)"
+            )
+        return self.values.opaque(stmt.var.type, False, f"a warp-wide {stmt.op}")
+
+    # --- branches and scopes ------------------------------------------------------------------
+
+    def _if(self, stmt: ir.If, state: State) -> State | None:
+        condition = self.values.condition(stmt.condition, state.env)
+        if condition == op.ONE:
+            return self.block(stmt.then, state)
+        if condition == number(0):
+            return self.block(stmt.otherwise, state)
+        path = state.path
+        inverse = op.negate(self.ctx, condition)
+        then = self.block(stmt.then, State(dict(state.env), self.with_condition(path, condition)))
+        otherwise = self.block(
+            stmt.otherwise, State(dict(state.env), self.with_condition(path, inverse))
+        )
+        return self.join(path, [s for s in (then, otherwise) if s is not None])
+
+    def with_condition(self, path: tuple[Form, ...], condition: Form) -> tuple[Form, ...]:
+        """``path`` and everything ``condition`` demands."""
+        new = tuple(c for c in op.conjuncts(self.ctx, condition) if c not in path and c != op.ONE)
+        return path + new
+
+    def _scope(self, stmt: ir.Scope, state: State) -> State | None:
+        frame = Frame(stmt.label, state.path)
+        self.frames.append(frame)
+        end = self.block(stmt.body, state)
+        self.frames.pop()
+        exits = frame.exits + ([end] if end is not None else [])
+        return self.join(frame.entry, exits)
+
+    def _jump(self, label: str, state: State, leaving: bool) -> None:
+        """Hand ``state`` to the frame named ``label``; tell the frames in between."""
+        for frame in reversed(self.frames):
+            target = frame.label == label
+            if frame.info is not None and (leaving or not target):
+                taken = self.conjunction(state.path[len(frame.entry) :])
+                frame.info.carry.append(op.negate(self.ctx, taken))
+            if target:
+                (frame.exits if leaving else frame.continues).append(state)
+                return
+            frame.passed = True
+
+    def conjunction(self, conditions: Iterable[Form]) -> Form:
+        """All of ``conditions`` as one truth value."""
+        result = op.ONE
+        for condition in conditions:
+            result = op.both(self.ctx, result, condition)
+        return result
+
+    def join(self, entry: tuple[Form, ...], states: list[State]) -> State | None:
+        """One state for several ways out of a construct entered under ``entry``."""
+        if not states:
+            return None
+        if len(states) == 1:
+            return states[0]
+        conditions = [self.conjunction(s.path[len(entry) :]) for s in states]
+        result = states[-1].env
+        for state, condition in zip(reversed(states[:-1]), reversed(conditions[:-1]), strict=True):
+            result = self._merged(condition, state.env, result)
+        covered = number(0)
+        for condition in conditions:
+            covered = op.either(self.ctx, covered, condition)
+        return State(result, self.with_condition(entry, covered))
+
+    def _merged(self, condition: Form, then: Environment, other: Environment) -> Environment:
+        merged: Environment = {}
+        for name in then.keys() | other.keys():
+            a, b = then.get(name), other.get(name)
+            if a is None or b is None:
+                if "@" not in name:  # set on one side only: whoever reads it was on that side
+                    merged[name] = a if a is not None else b  # type: ignore[assignment]
+            elif a == b:
+                merged[name] = a
+            else:
+                merged[name] = self._choice(condition, a, b)
+        return merged
+
+    def _choice(self, condition: Form, then: Form, otherwise: Form) -> Form:
+        floats = {g for f in (then, otherwise) for g in f.generators()}
+        known = self.values.float_generators
+        if floats & known:
+            varying = any(self.ctx.varying(f) for f in (condition, then, otherwise))
+            return self.values.floating(varying)
+        chosen = op.select(self.ctx, condition, then, otherwise)
+        if len(chosen.terms) > 48:
+            varying = any(self.ctx.varying(f) for f in (condition, then, otherwise))
+            symbol = Symbol("data", "data", varying, reason="the expression is too large")
+            return self.ctx.fresh(symbol)
+        return chosen

@@ -1,0 +1,562 @@
+"""Loops in closed form: what each variable is when iteration number k starts.
+
+A first, silent run of the body from placeholder values shows how every variable changes in one
+iteration.  A constant step gives ``start + step*k``; a closed set of variables with constant
+starts (``s >>= 1``, ``buffer ^= 1``) is run through and becomes a table over k; a step that is
+the same for all lanes keeps the lane part and adds a uniform unknown; anything else becomes
+unknown, with the right uniform or varying flag.  The second run records the accesses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coalescecheck.ir import kernel as ir
+from coalescecheck.ir.expr import Var
+from coalescecheck.ir.types import ScalarType
+from coalescecheck.symbolic import operators as op
+from coalescecheck.symbolic.form import ZERO, Atom, Context, Form, Symbol, number
+from coalescecheck.symbolic.numeric import Evaluator
+from coalescecheck.symbolic.reach import LoopInfo
+from coalescecheck.symbolic.values import Environment
+
+if TYPE_CHECKING:
+    from coalescecheck.symbolic.interpret import Interpreter, State
+
+TABLE_LIMIT = 1024  # iterations that are run through one by one
+FLAG_ROUNDS = 4  # a flag only ever turns from uniform to varying, along chains of variables
+WORD = 1 << 31
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A variable at the start of an iteration: ``base + placeholder`` while it is unknown."""
+
+    base: Form
+    symbol: Form
+    start: Form  # value before the loop, without ``base``
+
+
+@dataclass(slots=True)
+class Iteration:
+    """What one run of the body gave."""
+
+    end: State | None  # before the next iteration
+    normal_exit: Environment | None  # where the loop's own condition ends it
+    exits: list[State]
+    condition: Form
+    escaped: bool  # some jump went further out than this loop
+    carry: list[Form]  # what has to hold for another iteration
+
+
+class LoopSolver:
+    """Interprets the loops of one kernel on behalf of its Interpreter."""
+
+    def __init__(self, interpreter: Interpreter) -> None:
+        self._it = interpreter
+        self._ctx: Context = interpreter.ctx
+        self._assigned: dict[int, dict[str, ScalarType]] = {}
+
+    def loop(self, stmt: ir.Loop, state: State) -> State | None:
+        """The state after the loop; accesses inside are recorded with their LoopInfo."""
+        assigned = self._assigned_in(stmt, state.env)
+        headers, first, mark = self._explore(stmt, state, assigned)
+        if first.end is None or (first.condition == ZERO and not stmt.test_first):
+            return self._once(stmt, state)
+        counter = Symbol(f"k{stmt.span.line or ''}", "counter", False, 0, None)
+        solution, limit, k, exact = self._solve(stmt, headers, first, mark, counter, assigned)
+        info = LoopInfo(next(iter(k.generators())), stmt.span, limit)
+        env = dict(state.env) | solution
+        iteration = self._iteration(stmt, env, state, info)
+        info.steady = exact or all(self._falls(c, info.counter) for c in info.entry)
+        endless = first.condition == op.ONE
+        return self._after(stmt, state, headers, iteration, info, assigned, endless)
+
+    def _once(self, stmt: ir.Loop, state: State) -> State | None:
+        """A loop whose body never comes to a second iteration: ``do { } while (0)``."""
+        from coalescecheck.symbolic.interpret import Frame, State
+
+        it = self._it
+        frame = Frame(stmt.label, state.path)
+        current: State | None = state
+        left: list[State] = []
+        if stmt.test_first:
+            current = it.block(stmt.test, state)
+            if current is None:
+                return None
+            condition = it.values.condition(stmt.condition, current.env)
+            inverse = op.negate(self._ctx, condition)
+            if inverse != ZERO:
+                left = [State(dict(current.env), it.with_condition(current.path, inverse))]
+            current.path = it.with_condition(current.path, condition)
+        it.frames.append(frame)
+        end = it.block(stmt.body, current)
+        end = it.join(state.path, frame.continues + ([end] if end else []))
+        end = it.block(stmt.step, end)
+        if not stmt.test_first:
+            end = it.block(stmt.test, end)
+        it.frames.pop()
+        return it.join(frame.entry, frame.exits + left + ([end] if end else []))
+
+    # --- first run ----------------------------------------------------------------------------
+
+    def _assigned_in(self, stmt: ir.Loop, env: Environment) -> dict[str, ScalarType]:
+        known = self._assigned.get(id(stmt))
+        if known is None:
+            known = self._assigned[id(stmt)] = {v.name: v.type for v in _targets(stmt)}
+        cells = [name for name in env if "@" in name]
+        if not cells or not any(isinstance(s, ir.Store) for s in ir.walk((stmt,))):
+            return known
+        from_cells = {name: ScalarType("i32", "int", 4) for name in cells}
+        return known | from_cells
+
+    def _explore(
+        self, stmt: ir.Loop, state: State, assigned: dict[str, ScalarType]
+    ) -> tuple[dict[str, Header], Iteration, int]:
+        """Run the body from placeholders until the varying flags no longer change."""
+        ctx, it = self._ctx, self._it
+        present = [name for name in assigned if name in state.env]
+        flags = {name: ctx.varying(state.env[name]) for name in present}
+        recording, it.recording = it.recording, False
+        for _ in range(FLAG_ROUNDS):
+            mark = len(ctx.generators)
+            headers = {
+                name: self._header(name, state.env[name], flags[name], assigned[name])
+                for name in present
+            }
+            env = dict(state.env) | {n: h.base + h.symbol for n, h in headers.items()}
+            first = self._iteration(stmt, env, state, LoopInfo(-1, stmt.span))
+            if first.end is None:
+                break
+            grown = {
+                n: flags[n] or (n in first.end.env and ctx.varying(first.end.env[n]))
+                for n in present
+            }
+            if grown == flags:
+                break
+            flags = grown
+        it.recording = recording
+        return headers, first, mark
+
+    def _header(self, name: str, start: Form, varying: bool, type_: ScalarType) -> Header:
+        if start.generators() & self._it.values.float_generators:
+            return Header(ZERO, self._it.values.floating(varying), ZERO)
+        base = self._base_part(start)
+        low = 0 if type_.kind == "uint" else None
+        high = 1 if type_.name == "bool" else None
+        symbol = self._ctx.fresh(Symbol(name, "header", varying, low, high))
+        return Header(base, symbol, start - base)
+
+    def _base_part(self, form: Form) -> Form:
+        """The base symbol of an address with exactly one, else 0."""
+        bases = [
+            m
+            for m, c in form.terms.items()
+            if len(m) == 1 and c == 1 and self._is_kind(m[0], "base")
+        ]
+        mixed = [m for m in form.terms if len(m) > 1 and any(self._is_kind(g, "base") for g in m)]
+        return Form({bases[0]: 1}) if len(bases) == 1 and not mixed else ZERO
+
+    def _is_kind(self, g: int, kind: str) -> bool:
+        generator = self._ctx.generators[g]
+        return isinstance(generator, Symbol) and generator.kind == kind
+
+    def _iteration(
+        self, stmt: ir.Loop, env: Environment, state: State, info: LoopInfo
+    ) -> Iteration:
+        """One run of test, body and step under ``info``."""
+        from coalescecheck.symbolic.interpret import Frame, State
+
+        it = self._it
+        current: State | None = State(env, state.path)
+        condition, normal_exit = op.ONE, None
+        test_info = LoopInfo(info.counter, info.span, _more(info.limit))
+        if stmt.test_first and current is not None:
+            it.loops.append(test_info)
+            current = it.block(stmt.test, current)
+            it.loops.pop()
+        if stmt.test_first and current is not None:
+            condition = it.values.condition(stmt.condition, current.env)
+            normal_exit = dict(current.env)
+            info.entry = op.conjuncts(self._ctx, condition)
+            current.path = it.with_condition(current.path, condition)
+        frame = Frame(stmt.label, current.path if current else (), info=info)
+        it.frames.append(frame)
+        it.loops.append(info)
+        if condition != ZERO:
+            current = it.block(stmt.body, current)
+            current = it.join(frame.entry, frame.continues + ([current] if current else []))
+            current = it.block(stmt.step, current)
+        if not stmt.test_first and current is not None:
+            current = it.block(stmt.test, current)
+        if not stmt.test_first and current is not None:
+            condition = it.values.condition(stmt.condition, current.env)
+            normal_exit = dict(current.env)
+            info.carry.append(condition)
+        it.loops.pop()
+        it.frames.pop()
+        test_info.carry = [condition, *info.carry]
+        return Iteration(current, normal_exit, frame.exits, condition, frame.passed, info.carry)
+
+    # --- closed forms -------------------------------------------------------------------------
+
+    def _solve(
+        self,
+        stmt: ir.Loop,
+        headers: dict[str, Header],
+        first: Iteration,
+        mark: int,
+        counter: Symbol,
+        assigned: dict[str, ScalarType],
+    ) -> tuple[Environment, int | None, Form, bool]:
+        """The variables' values at iteration k, the bound on iterations, k itself, and whether
+        the bound is the exact number of iterations."""
+        ctx = self._ctx
+        updates = self._updates(headers, first)
+        table = self._run_through(stmt, headers, updates, first.condition, mark)
+        k = ctx.fresh(counter)
+        solution = self._solution(headers, updates, table, k, mark, assigned)
+        exact = table is not None and table.exact
+        if table is not None and exact:
+            limit: int | None = len(table.rows)
+        else:
+            limit = self._limit(stmt, headers, solution, first, k)
+            if table is not None and table.rows and not table.periodic:
+                limit = len(table.rows) if limit is None else min(limit, len(table.rows))
+        if limit is not None:
+            high = max(limit - 1, 0) + (1 if stmt.test else 0)
+            k = ctx.fresh(Symbol(counter.name, "counter", False, 0, high))
+            solution = self._solution(headers, updates, table, k, mark, assigned)
+        return solution, limit, k, exact
+
+    def _updates(self, headers: dict[str, Header], first: Iteration) -> dict[str, Form]:
+        """Values at the end of an iteration, without base, with unchanged variables put in."""
+        env = first.end.env if first.end is not None else {}
+        raw = {n: env[n] - h.base for n, h in headers.items() if n in env}
+        same = {
+            next(iter(headers[n].symbol.generators())): headers[n].start
+            for n, update in raw.items()
+            if update == headers[n].symbol and self._is_header(headers[n].symbol)
+        }
+        return {n: self._ctx.substitute(update, same) for n, update in raw.items()}
+
+    def _is_header(self, form: Form) -> bool:
+        return any(self._is_kind(g, "header") for g in form.generators())
+
+    def _solution(
+        self,
+        headers: dict[str, Header],
+        updates: dict[str, Form],
+        table: Table | None,
+        k: Form,
+        mark: int,
+        assigned: dict[str, ScalarType],
+    ) -> Environment:
+        solution: Environment = {}
+        for name, header in headers.items():
+            if not self._is_header(header.symbol):
+                solution[name] = header.symbol
+            elif name not in updates:
+                continue
+            elif table is not None and name in table.names:
+                solution[name] = header.base + table.column(self._ctx, name, k)
+            else:
+                value = self._value_at(header, updates[name], k, mark, assigned[name])
+                solution[name] = value
+        self._swap_pointers(headers, updates, k, solution)
+        return solution
+
+    def _value_at(
+        self, header: Header, update: Form, k: Form, mark: int, type_: ScalarType
+    ) -> Form:
+        ctx = self._ctx
+        if update in (header.symbol, header.start):
+            return header.base + header.start
+        delta = update - header.symbol
+        if not self._depends_on_iteration(delta, mark):
+            return header.base + header.start + delta * k
+        start = header.base + header.start
+        reason = self._it.values.reason_of(delta) or "it changes from iteration to iteration"
+        if not ctx.varying(delta) and not self._mentions_base(delta):
+            unknown = ctx.fresh(Symbol("step", "data", False, None, None, reason=reason))
+            return start + unknown.scaled(max(ctx.multiple_of(delta), 1))
+        varying = ctx.varying(update) or ctx.varying(start)
+        opaque = self._it.values.opaque(type_, varying, reason)
+        keeps_base = header.base.terms and not self._mentions_base(update)
+        return header.base + opaque if keeps_base else opaque
+
+    def _depends_on_iteration(self, form: Form, mark: int) -> bool:
+        """Whether the form contains placeholders or unknowns made while the body ran."""
+        return any(
+            s.kind in ("header", "data", "counter") or (s.kind == "base" and "#" in s.name)
+            for g, s in self._ctx.symbols(form)
+            if g >= mark
+        )
+
+    def _mentions_base(self, form: Form) -> bool:
+        return any(s.kind == "base" for _, s in self._ctx.symbols(form))
+
+    def _swap_pointers(
+        self, headers: dict[str, Header], updates: dict[str, Form], k: Form, solution: Environment
+    ) -> None:
+        """Two pointers exchanged in every iteration (ping-pong buffers) alternate with k."""
+        for a, header_a in headers.items():
+            for b, header_b in headers.items():
+                if a >= b or a not in updates or b not in updates:
+                    continue
+                to_b = updates[a] + header_a.base == header_b.base + header_b.symbol
+                to_a = updates[b] + header_b.base == header_a.base + header_a.symbol
+                if to_a and to_b:
+                    odd = op.floor_remainder(self._ctx, k, 2)
+                    first, second = header_a.base + header_a.start, header_b.base + header_b.start
+                    solution[a] = op.select(self._ctx, odd, second, first)
+                    solution[b] = op.select(self._ctx, odd, first, second)
+
+    # --- tables -------------------------------------------------------------------------------
+
+    def _run_through(
+        self,
+        stmt: ir.Loop,
+        headers: dict[str, Header],
+        updates: dict[str, Form],
+        condition: Form,
+        mark: int,
+    ) -> Table | None:
+        """Run variables with constant starts and closed updates, one iteration at a time."""
+        ids = {
+            n: next(iter(h.symbol.generators()))
+            for n, h in headers.items()
+            if n in updates and h.start.is_constant and self._is_header(h.symbol)
+        }
+        closed = dict(ids)
+        while True:
+            members = set(closed.values())
+            keep = {n: g for n, g in closed.items() if self._ctx.leaves(updates[n]) <= members}
+            if keep == closed:
+                break
+            closed = keep
+        if all(
+            not self._depends_on_iteration(updates[n] - headers[n].symbol, mark) for n in closed
+        ):
+            return None
+        decides = self._ctx.leaves(condition) <= set(closed.values())
+        start = {n: headers[n].start.constant for n in closed}
+        return self._rows(stmt, closed, updates, condition if decides else None, start)
+
+    def _rows(
+        self,
+        stmt: ir.Loop,
+        ids: dict[str, int],
+        updates: dict[str, Form],
+        condition: Form | None,
+        start: dict[str, int],
+    ) -> Table | None:
+        rows: list[dict[str, int]] = []
+        seen: dict[tuple[int, ...], int] = {}
+        current = start
+        while len(rows) < TABLE_LIMIT:
+            evaluator = Evaluator(
+                self._ctx, {ids[n]: np.asarray(v, np.int64) for n, v in current.items()}
+            )
+            if condition is not None and stmt.test_first and not evaluator.form(condition):
+                return Table(list(ids), rows, exact=True, final=current)
+            key = tuple(current.values())
+            if condition is None and key in seen:
+                return Table(list(ids), rows, periodic=True) if seen[key] == 0 else None
+            if any(abs(v) >= WORD for v in current.values()):
+                return Table(list(ids), rows)
+            seen[key] = len(rows)
+            rows.append(current)
+            if condition is not None and not stmt.test_first and not evaluator.form(condition):
+                return Table(list(ids), rows, exact=True)
+            current = {n: int(evaluator.form(updates[n])) for n in ids}
+        return None
+
+    # --- iteration counts ---------------------------------------------------------------------
+
+    def _limit(
+        self,
+        stmt: ir.Loop,
+        headers: dict[str, Header],
+        solution: Environment,
+        first: Iteration,
+        k: Form,
+    ) -> int | None:
+        """An upper bound of the number of iterations, from the loop's condition and breaks."""
+        values = {
+            next(iter(h.symbol.generators())): solution[n] - h.base
+            for n, h in headers.items()
+            if n in solution and self._is_header(h.symbol)
+        }
+        counter = next(iter(k.generators()))
+        tests = [first.condition] if stmt.test_first else []
+        limits = [self._least(self._ctx.substitute(c, values), counter) for c in tests]
+        # an iteration in which a later one is ruled out still runs itself
+        carried = [self._least(self._ctx.substitute(c, values), counter) for c in first.carry]
+        limits += [None if bound is None else bound + 1 for bound in carried]
+        known = [max(bound, 0) for bound in limits if bound is not None]
+        return min(known) if known else None
+
+    def _least(self, condition: Form, counter: int) -> int | None:
+        """How many k from 0 on can satisfy all parts of ``condition``."""
+        bounds = [self._last(part, counter) for part in op.conjuncts(self._ctx, condition)]
+        return min((max(b, 0) for b in bounds if b is not None), default=None)
+
+    def _last(self, condition: Form, counter: int) -> int | None:
+        """How many k from 0 on can satisfy ``condition``."""
+        ctx = self._ctx
+        argument, negated = _inequality(ctx, condition)
+        if argument is None:
+            return None
+        slope = argument.terms.get((counter,), 0)
+        rest = argument - Form({(counter,): slope} if slope else {})
+        if slope == 0 or counter in ctx.leaves(rest):
+            return None
+        if negated:  # argument != 0
+            hit = rest.is_constant and -rest.constant % slope == 0 and -rest.constant // slope >= 0
+            return -rest.constant // slope if hit else None
+        low = ctx.bounds(rest)[0]
+        return None if slope < 0 or low is None else (-1 - low) // slope + 1
+
+    def _falls(self, condition: Form, counter: int) -> bool:
+        """Whether the condition, once false at some k, stays false."""
+        if counter not in self._ctx.leaves(condition):
+            return True
+        argument, negated = _inequality(self._ctx, condition)
+        if argument is None or negated:
+            return False
+        slope = argument.terms.get((counter,), 0)
+        rest = argument - Form({(counter,): slope} if slope else {})
+        return slope > 0 and counter not in self._ctx.leaves(rest)
+
+    # --- after the loop -----------------------------------------------------------------------
+
+    def _after(
+        self,
+        stmt: ir.Loop,
+        state: State,
+        headers: dict[str, Header],
+        iteration: Iteration,
+        info: LoopInfo,
+        assigned: dict[str, ScalarType],
+        endless: bool,
+    ) -> State | None:
+        from coalescecheck.symbolic.interpret import State
+
+        broke = bool(iteration.exits)
+        if iteration.normal_exit is None or endless:
+            if not broke:
+                return None
+            if iteration.end is None and len(iteration.exits) == 1:
+                return State(iteration.exits[0].env, state.path)
+        trips = None if broke or info.carry else self._trips(info, stmt.test_first)
+        varying_exit = any(
+            self._ctx.varying(c) for c in (iteration.condition, *info.entry, *info.carry)
+        )
+        env = dict(state.env)
+        sources = [iteration.normal_exit] if iteration.normal_exit is not None else []
+        sources += [s.env for s in iteration.exits]
+        for name in assigned:
+            at_exit = [source[name] for source in sources if name in source]
+            if not at_exit:
+                continue
+            env[name] = self._final(at_exit, info, trips, varying_exit, assigned[name])
+        path = state.path
+        if iteration.escaped:
+            path = (*path, self._it.values.opaque_condition(varying_exit, "a return in a loop"))
+        return State(env, path)
+
+    def _final(
+        self,
+        at_exit: list[Form],
+        info: LoopInfo,
+        trips: Form | None,
+        varying_exit: bool,
+        type_: ScalarType,
+    ) -> Form:
+        ctx = self._ctx
+        if at_exit[0].generators() & self._it.values.float_generators:
+            return self._it.values.floating(varying_exit or any(map(ctx.varying, at_exit)))
+        counter = info.counter
+        stable = len(set(at_exit)) == 1 and counter not in ctx.leaves(at_exit[0])
+        own = any(g > counter and s.kind in ("data", "counter") for g, s in ctx.symbols(at_exit[0]))
+        if stable and not own:
+            return at_exit[0]
+        if trips is not None and len(at_exit) == 1 and not own:
+            return ctx.substitute(at_exit[0], {counter: trips})
+        varying = varying_exit or any(map(ctx.varying, at_exit))
+        reason = self._it.values.reason_of(*at_exit) or "its value after a loop"
+        base = self._base_part(at_exit[0])
+        if base.terms and all(self._base_part(f) == base for f in at_exit):
+            return base + self._it.values.opaque(type_, varying, reason)
+        return self._it.values.opaque(type_, varying, reason)
+
+    def _trips(self, info: LoopInfo, test_first: bool) -> Form | None:
+        """The number of iterations of a loop with one linear condition and no other exit."""
+        if len(info.entry) != 1 or not test_first:
+            return None
+        ctx = self._ctx
+        if info.entry[0] == op.ONE and info.limit is not None:
+            return number(info.limit)  # no iteration below the bound can fail the test
+        argument, negated = _inequality(ctx, info.entry[0])
+        if argument is None or negated:
+            return None
+        slope = argument.terms.get((info.counter,), 0)
+        rest = argument - Form({(info.counter,): slope} if slope else {})
+        if slope <= 0 or info.counter in ctx.leaves(rest):
+            return None
+        # smallest k with slope*k + rest >= 0
+        return op.maximum(ctx, op.floor_divide(ctx, number(slope - 1) - rest, slope), ZERO)
+
+
+@dataclass(slots=True)
+class Table:
+    """Values of some variables, iteration by iteration.
+
+    ``exact``: the rows are all iterations of the loop.  ``periodic``: the rows repeat.
+    """
+
+    names: list[str]
+    rows: list[dict[str, int]]
+    exact: bool = False
+    periodic: bool = False
+    final: dict[str, int] | None = None  # the values when the loop ends
+
+    def column(self, ctx: Context, name: str, k: Form) -> Form:
+        """The variable at iteration k."""
+        rows = self.rows if self.final is None else [*self.rows, self.final]
+        values = tuple(row[name] for row in rows)
+        step = values[1] - values[0] if len(values) > 1 else 0
+        if not self.periodic and all(b - a == step for a, b in pairwise(values)):
+            return number(values[0]) + k.scaled(step)
+        index = op.floor_remainder(ctx, k, len(values)) if self.periodic else k
+        return ctx.atom("table", (index,), (min(values), max(values)), values)
+
+
+def _inequality(ctx: Context, condition: Form) -> tuple[Form | None, bool]:
+    """(f, False) for ``f < 0``, (f, True) for ``f != 0``, (None, False) for anything else."""
+    for form, op_name, negated in ((condition, "lt0", False), (op.ONE - condition, "eq0", True)):
+        generators = form.generators()
+        if len(form.terms) == 1 and len(generators) == 1 and not form.constant:
+            generator = ctx.generators[next(iter(generators))]
+            if isinstance(generator, Atom) and generator.op == op_name:
+                return generator.args[0], negated
+    return None, False
+
+
+def _more(limit: int | None) -> int | None:
+    return None if limit is None else limit + 1
+
+
+def _targets(stmt: ir.Stmt) -> Iterator[Var]:
+    """The variables that some statement inside assigns."""
+    for inner in ir.walk((stmt,)):
+        if isinstance(inner, ir.Assign | ir.Load | ir.WarpOp | ir.Atomic):
+            target = inner.var
+            if target is not None:
+                yield target

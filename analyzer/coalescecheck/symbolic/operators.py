@@ -1,0 +1,405 @@
+"""C operators on forms: each returns a form that is equal for every value, never a guess.
+
+What is not a polynomial becomes an atom, after a few rewrites that are proven from the
+operands' bounds and divisors (sums whose parts divide, remainders that cannot wrap, disjoint
+bits).  Truth values are forms that are 0 or 1.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+
+from coalescecheck.ir.types import ScalarType
+from coalescecheck.symbolic.form import ZERO, Atom, Bounds, Context, Form, Symbol, number
+
+ONE = number(1)
+WRAPPING_FACTOR = 1 << 16  # a larger unsigned factor is a hash, not an index
+
+
+def settle(ctx: Context, form: Form, type_: ScalarType) -> Form:
+    """The value reduced to the range of ``type_`` where it may leave it.
+
+    Unsigned arithmetic wraps (C11 6.2.5p9); signed overflow is undefined, so a signed form keeps
+    its mathematical value.  A side of the range that has no known bound is taken to hold: it
+    depends on a parameter, and an index that wraps would leave its array.
+    """
+    if not type_.is_integer or type_.bits >= 64:
+        return form
+    low, high = ctx.bounds(form)
+    if type_.kind == "uint":
+        fits = (low is None or low >= 0) and (high is None or high < 1 << type_.bits)
+    else:
+        limit = 1 << (type_.bits - 1)
+        fits = (low is None or low >= -limit) and (high is None or high < limit)
+    return form if fits else wrap(ctx, form, type_)
+
+
+def wrap(ctx: Context, form: Form, type_: ScalarType) -> Form:
+    """The value modulo 2**bits, as the type represents it."""
+    signed = type_.kind == "int"
+    if form.is_constant:
+        value = form.constant & ((1 << type_.bits) - 1)
+        if signed and value >> (type_.bits - 1):
+            value -= 1 << type_.bits
+        return number(value)
+    limit = 1 << (type_.bits - 1)
+    bounds = (-limit, limit - 1) if signed else (0, 2 * limit - 1)
+    return ctx.atom("wrap", (form,), bounds, (type_.bits, int(signed)))
+
+
+def multiply(ctx: Context, left: Form, right: Form, type_: ScalarType) -> Form:
+    """Product; a large unsigned factor without known bounds wraps for real (hashes)."""
+    product = left * right
+    if type_.kind == "uint" and type_.bits <= 32:
+        factor = max(abs(left.constant), abs(right.constant))
+        if factor >= WRAPPING_FACTOR and (left.is_constant or right.is_constant):
+            high = ctx.bounds(product)[1]
+            if high is None or high >= 1 << type_.bits:
+                return wrap(ctx, product, type_)
+    return product
+
+
+# --- division and bits ------------------------------------------------------------------------
+
+
+def floor_divide(ctx: Context, form: Form, divisor: int) -> Form:
+    """floor(form / divisor) for a positive divisor."""
+    if divisor == 1:
+        return form
+    quotient, exact, rest = _split(ctx, form, divisor)
+    result = quotient
+    if exact.terms:
+        result = result + _divide_atom(ctx, exact, divisor)
+    low, high = ctx.bounds(rest)
+    if low is not None and high is not None and low // divisor == high // divisor:
+        return result + number(low // divisor)
+    return result + _divide_atom(ctx, rest, divisor)
+
+
+def _divide_atom(ctx: Context, form: Form, divisor: int) -> Form:
+    common = gcd(divisor, *form.terms.values())
+    if common > 1:
+        form = Form({m: c // common for m, c in form.terms.items()})
+        divisor //= common
+    if divisor == 1:
+        return form
+    nested = _single_atom(ctx, form)
+    if nested is not None and nested.op == "fdiv" and nested.args[1].is_constant:
+        return floor_divide(ctx, nested.args[0], nested.args[1].constant * divisor)
+    low, high = ctx.bounds(form)
+    bounds = (
+        None if low is None else low // divisor,
+        None if high is None else high // divisor,
+    )
+    return ctx.atom("fdiv", (form, number(divisor)), bounds)
+
+
+def floor_remainder(ctx: Context, form: Form, divisor: int) -> Form:
+    """form - divisor * floor(form / divisor) for a positive divisor; 0 <= result < divisor."""
+    if divisor == 1:
+        return ZERO
+    _, _, rest = _split(ctx, form, divisor)
+    low, high = ctx.bounds(rest)
+    if low is not None and high is not None and low // divisor == high // divisor:
+        return rest - number(low // divisor * divisor)
+    common = gcd(divisor, *rest.terms.values())
+    if common > 1:
+        reduced = Form({m: c // common for m, c in rest.terms.items()})
+        return floor_remainder(ctx, reduced, divisor // common).scaled(common)
+    return ctx.atom("fmod", (rest, number(divisor)), (0, divisor - 1))
+
+
+def _split(ctx: Context, form: Form, divisor: int) -> tuple[Form, Form, Form]:
+    """form = divisor*quotient + exact + rest, where divisor divides every value of ``exact``."""
+    quotient: dict[tuple[int, ...], int] = {}
+    exact: dict[tuple[int, ...], int] = {}
+    rest: dict[tuple[int, ...], int] = {}
+    for monomial, coefficient in form.terms.items():
+        if not monomial:
+            if coefficient // divisor:
+                quotient[monomial] = coefficient // divisor
+            if coefficient % divisor:
+                rest[monomial] = coefficient % divisor
+        elif coefficient % divisor == 0:
+            quotient[monomial] = coefficient // divisor
+        elif ctx.multiple_of(Form({monomial: coefficient})) % divisor == 0:
+            exact[monomial] = coefficient
+        else:
+            rest[monomial] = coefficient
+    return Form(quotient), Form(exact), Form(rest)
+
+
+def divide(ctx: Context, left: Form, right: Form) -> Form:
+    """C's ``/`` (truncating, C11 6.5.5p6)."""
+    if right == ONE:
+        return left
+    low = ctx.bounds(left)[0]
+    if right.is_constant and right.constant > 0 and low is not None and low >= 0:
+        return floor_divide(ctx, left, right.constant)
+    if left.is_constant and right.is_constant and right.constant:
+        return number(_truncated(left.constant, right.constant))
+    if left == right:
+        return ONE
+    op, bounds = "cdiv", _quotient_bounds(ctx, left, right)
+    return ctx.atom(op, (left, right), bounds)
+
+
+def remainder(ctx: Context, left: Form, right: Form) -> Form:
+    """C's ``%`` (sign of the dividend)."""
+    low, high = ctx.bounds(left)
+    if right.is_constant and right.constant > 0 and low is not None and low >= 0:
+        return floor_remainder(ctx, left, right.constant)
+    if left.is_constant and right.is_constant and right.constant:
+        quotient = _truncated(left.constant, right.constant)
+        return number(left.constant - quotient * right.constant)
+    if low is not None and low >= 0:
+        limit = ctx.bounds(right)[1]
+        high = high if limit is None else (limit - 1 if high is None else min(high, limit - 1))
+        return ctx.atom("cmod", (left, right), (0, high))
+    return ctx.atom("cmod", (left, right))
+
+
+def _truncated(left: int, right: int) -> int:
+    quotient = abs(left) // abs(right)
+    return quotient if (left >= 0) == (right >= 0) else -quotient
+
+
+def _quotient_bounds(ctx: Context, left: Form, right: Form) -> Bounds:
+    low, high = ctx.bounds(left)
+    r_low = ctx.bounds(right)[0]
+    if low is not None and low >= 0 and r_low is not None and r_low >= 1:
+        return 0, None if high is None else high // r_low
+    return None, None
+
+
+def shift_left(ctx: Context, left: Form, right: Form, type_: ScalarType) -> Form:
+    if right.is_constant and 0 <= right.constant < 64:
+        return multiply(ctx, left, number(1 << right.constant), type_)
+    low = ctx.bounds(left)[0]
+    return ctx.atom("shl", (left, right), (0, None) if low is not None and low >= 0 else _NONE)
+
+
+def shift_right(ctx: Context, left: Form, right: Form) -> Form:
+    """``>>`` of a settled value: arithmetic for negative signed values, as nvcc does."""
+    if right.is_constant and 0 <= right.constant < 64:
+        return floor_divide(ctx, left, 1 << right.constant)
+    low, high = ctx.bounds(left)
+    return ctx.atom("shr", (left, right), (0, high) if low is not None and low >= 0 else _NONE)
+
+
+_NONE: Bounds = (None, None)
+
+
+def bit_and(ctx: Context, left: Form, right: Form) -> Form:
+    if left.is_constant and right.is_constant:
+        return number(left.constant & right.constant)
+    if left.is_constant:
+        left, right = right, left
+    if left == right:
+        return left
+    if right.is_constant:
+        mask = right.constant
+        if mask < 0 and _is_power_of_two(-mask):
+            return floor_divide(ctx, left, -mask).scaled(-mask)
+        if mask > 0:
+            low_bit = mask & -mask
+            if _is_power_of_two(mask + low_bit):  # one run of ones
+                high_part = floor_remainder(ctx, left, mask + low_bit)
+                return high_part - floor_remainder(ctx, left, low_bit)
+        if mask == 0:
+            return ZERO
+    return ctx.atom("and", _ordered(left, right), _and_bounds(ctx, left, right))
+
+
+def _and_bounds(ctx: Context, left: Form, right: Form) -> Bounds:
+    highs = []
+    for form in (left, right):
+        low, high = ctx.bounds(form)
+        if low is not None and low >= 0:
+            highs.append(high)
+    if not highs:
+        return _NONE
+    known = [high for high in highs if high is not None]
+    return 0, min(known) if known else None
+
+
+def bit_or(ctx: Context, left: Form, right: Form) -> Form:
+    if left.is_constant and right.is_constant:
+        return number(left.constant | right.constant)
+    if left == right:
+        return left
+    if _disjoint(ctx, left, right) or _disjoint(ctx, right, left):
+        return left + right
+    return ctx.atom("or", _ordered(left, right), _or_bounds(ctx, left, right))
+
+
+def bit_xor(ctx: Context, left: Form, right: Form) -> Form:
+    if left.is_constant and right.is_constant:
+        return number(left.constant ^ right.constant)
+    if left == right:
+        return ZERO
+    if right == number(-1) or left == number(-1):
+        other = left if right == number(-1) else right
+        return -other - ONE
+    if _disjoint(ctx, left, right) or _disjoint(ctx, right, left):
+        return left + right
+    return ctx.atom("xor", _ordered(left, right), _or_bounds(ctx, left, right))
+
+
+def _disjoint(ctx: Context, high_part: Form, low_part: Form) -> bool:
+    """Whether ``low_part`` lies in the bits that are zero in every value of ``high_part``."""
+    divisor = ctx.multiple_of(high_part)
+    low, high = ctx.bounds(low_part)
+    if low is None or high is None or low < 0:
+        return False
+    return divisor == 0 or (divisor & -divisor) > high
+
+
+def _or_bounds(ctx: Context, left: Form, right: Form) -> Bounds:
+    (l_low, l_high), (r_low, r_high) = ctx.bounds(left), ctx.bounds(right)
+    if l_low is None or r_low is None or l_low < 0 or r_low < 0:
+        return _NONE
+    if l_high is None or r_high is None:
+        return 0, None
+    return 0, (1 << max(l_high, r_high).bit_length()) - 1
+
+
+def _ordered(left: Form, right: Form) -> tuple[Form, Form]:
+    return (left, right) if hash(left) <= hash(right) else (right, left)
+
+
+def _is_power_of_two(value: int) -> bool:
+    return value > 0 and value & (value - 1) == 0
+
+
+# --- comparison, selection, truth -------------------------------------------------------------
+
+
+def less(ctx: Context, left: Form, right: Form) -> Form:
+    """1 if left < right."""
+    difference = left - right
+    low, high = ctx.bounds(difference)
+    if high is not None and high < 0:
+        return ONE
+    if low is not None and low >= 0:
+        return ZERO
+    return ctx.atom("lt0", (difference,), (0, 1))
+
+
+def equal(ctx: Context, left: Form, right: Form) -> Form:
+    """1 if left == right."""
+    difference = left - right
+    if difference.is_constant:
+        return ONE if difference.constant == 0 else ZERO
+    low, high = ctx.bounds(difference)
+    if (low is not None and low > 0) or (high is not None and high < 0):
+        return ZERO
+    if min(difference.terms.items())[1] < 0:
+        difference = -difference
+    return ctx.atom("eq0", (difference,), (0, 1))
+
+
+def truth(ctx: Context, form: Form) -> Form:
+    """1 if the value is not zero."""
+    if ctx.bounds(form) in ((0, 1), (0, 0), (1, 1)):
+        return form
+    return negate(ctx, equal(ctx, form, ZERO))
+
+
+def negate(ctx: Context, condition: Form) -> Form:
+    """1 - condition, with inequalities turned round."""
+    atom = _single_atom(ctx, condition)
+    if atom is not None and atom.op == "lt0":
+        return less(ctx, -atom.args[0], ONE)
+    return ONE - condition
+
+
+def both(ctx: Context, left: Form, right: Form) -> Form:
+    """Logical and."""
+    if left == ZERO or right == ZERO:
+        return ZERO
+    if left in (ONE, right):
+        return right
+    if right == ONE:
+        return left
+    return ctx.atom("all", _flattened(ctx, "all", left, right), (0, 1))
+
+
+def either(ctx: Context, left: Form, right: Form) -> Form:
+    """Logical or."""
+    if left == ONE or right == ONE:
+        return ONE
+    if left in (ZERO, right):
+        return right
+    if right == ZERO:
+        return left
+    if negate(ctx, left) == right:
+        return ONE
+    return ctx.atom("any", _flattened(ctx, "any", left, right), (0, 1))
+
+
+def _flattened(ctx: Context, op: str, left: Form, right: Form) -> tuple[Form, ...]:
+    parts: list[Form] = []
+    for form in (left, right):
+        atom = _single_atom(ctx, form)
+        for part in atom.args if atom is not None and atom.op == op else (form,):
+            if part not in parts:
+                parts.append(part)
+    return tuple(parts)
+
+
+def conjuncts(ctx: Context, condition: Form) -> tuple[Form, ...]:
+    """The conditions that all have to hold for ``condition``."""
+    atom = _single_atom(ctx, condition)
+    if atom is not None and atom.op == "all":
+        return tuple(part for arg in atom.args for part in conjuncts(ctx, arg))
+    inverse = _single_atom(ctx, ONE - condition)
+    if inverse is not None and inverse.op == "any":
+        return tuple(p for arg in inverse.args for p in conjuncts(ctx, negate(ctx, arg)))
+    return (condition,)
+
+
+def select(ctx: Context, condition: Form, then: Form, otherwise: Form) -> Form:
+    """``condition ? then : otherwise`` for a truth value."""
+    if then == otherwise or condition == ONE:
+        return then
+    if condition == ZERO:
+        return otherwise
+    return condition * (then - otherwise) + otherwise
+
+
+def minimum(ctx: Context, left: Form, right: Form) -> Form:
+    return _extreme(ctx, "min", left, right)
+
+
+def maximum(ctx: Context, left: Form, right: Form) -> Form:
+    return _extreme(ctx, "max", left, right)
+
+
+def _extreme(ctx: Context, op: str, left: Form, right: Form) -> Form:
+    low, high = ctx.bounds(left - right)
+    if (high is not None and high <= 0) or (low is not None and low >= 0):
+        left_is_smaller = high is not None and high <= 0
+        return left if left_is_smaller == (op == "min") else right
+    (l_low, l_high), (r_low, r_high) = ctx.bounds(left), ctx.bounds(right)
+    pick = min if op == "min" else max
+    lows = [b for b in (l_low, r_low) if b is not None]
+    highs = [b for b in (l_high, r_high) if b is not None]
+    # min: unbounded below if either is; bounded above by either.  max: the other way round.
+    need_low, need_high = (2, 1) if op == "min" else (1, 2)
+    bounds = (
+        pick(lows) if len(lows) >= need_low else None,
+        pick(highs) if len(highs) >= need_high else None,
+    )
+    return ctx.atom(op, _ordered(left, right), bounds)
+
+
+def _single_atom(ctx: Context, form: Form) -> Atom | None:
+    """The atom, if the form is one atom and nothing else."""
+    if len(form.terms) != 1:
+        return None
+    (monomial, coefficient), *_ = form.terms.items()
+    if coefficient != 1 or len(monomial) != 1:
+        return None
+    generator = ctx.generators[monomial[0]]
+    return None if isinstance(generator, Symbol) else generator

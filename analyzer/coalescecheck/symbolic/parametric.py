@@ -1,0 +1,179 @@
+"""Counts as functions of one unknown parameter.
+
+A parameter that scales lanes (a pitch, a stride) or the uniform part (a row offset) changes the
+count in a way that repeats modulo 128 once rows lie far apart.  So: count at every residue for
+large values, count small values one by one up to a proven separation, and say where the large
+behaviour starts.  Nothing is extrapolated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import gcd
+
+import numpy as np
+
+from coalescecheck.symbolic.count import Counter, Split, Tally
+from coalescecheck.symbolic.form import Atom, Context, Form, Symbol, number
+from coalescecheck.symbolic.measure import Target
+from coalescecheck.symbolic.numeric import Evaluator
+
+FAR = 1 << 20  # a multiple of 128 beyond every separation that is accepted
+SEPARATION_LIMIT = 400  # values counted one by one
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Counts against the value of a parameter.
+
+    ``small[n]`` is (least, greatest) count for each n counted one by one, ``large[r]`` for values
+    congruent to r modulo ``period`` beyond them (``far_negative`` likewise below).
+    ``start`` is the least n >= 1 from which ``large`` holds.  ``worst`` joins all tallies.
+    """
+
+    symbol: int
+    small: dict[int, tuple[int, int]]
+    large: tuple[tuple[int, int], ...]
+    far_negative: tuple[tuple[int, int], ...]
+    start: int
+    tallies: tuple[Tally, ...]
+
+    @property
+    def period(self) -> int:
+        return len(self.large)
+
+
+def parameter_of(
+    ctx: Context, counter: Counter, split: Split, ranges: Mapping[int, int]
+) -> int | None:
+    """The one uniform symbol on which the unknown parts depend, None if there is no such."""
+    in_lanes = _unknown_in(ctx, counter, split.lanes, ranges)
+    if len(in_lanes) > 1 or not _linear(ctx, split.lanes, in_lanes):
+        return None
+    if in_lanes:
+        return in_lanes.pop()
+    common: set[int] | None = None
+    for monomial in split.unknown.terms:
+        mine = {g for g in monomial if _is_parameter(ctx, g)}
+        common = mine if common is None else common & mine
+    return min(common) if common else None
+
+
+def _unknown_in(ctx: Context, counter: Counter, form: Form, ranges: Mapping[int, int]) -> set[int]:
+    return {g for g in ctx.leaves(form) if not counter.knows(Form({(g,): 1}), ranges)}
+
+
+def _is_parameter(ctx: Context, g: int) -> bool:
+    generator = ctx.generators[g]
+    return isinstance(generator, Symbol) and generator.kind in ("param", "bdim", "gdim", "data")
+
+
+def _linear(ctx: Context, lanes: Form, unknown: set[int]) -> bool:
+    """Whether unknown symbols only occur as single factors, never inside atoms."""
+    for monomial in lanes.terms:
+        direct = sum(g in unknown for g in monomial)
+        inside = any(
+            isinstance(ctx.generators[g], Atom) and ctx.leaves(Form({(g,): 1})) & unknown
+            for g in monomial
+        )
+        if direct > 1 or inside:
+            return False
+    return True
+
+
+class Profiler:
+    """Counts one piece for many values of one parameter."""
+
+    def __init__(
+        self,
+        ctx: Context,
+        counter: Counter,
+        split: Split,
+        guards: list[Form],
+        ranges: Mapping[int, int],
+        target: Target,
+    ) -> None:
+        self._ctx, self._counter, self._split = ctx, counter, split
+        self._guards, self._ranges, self._target = guards, ranges, target
+
+    def profile(self, symbol: int) -> Profile | None:
+        """The counts against ``symbol``; None when rows are never provably apart."""
+        generator = self._ctx.generators[symbol]
+        multiple = generator.multiple if isinstance(generator, Symbol) else 1
+        apart = self._separation(symbol)
+        if apart is None or apart // multiple > SEPARATION_LIMIT:
+            return None
+        period = self._period(symbol, multiple)
+        large = [self._count(symbol, FAR + r * multiple) for r in range(period)]
+        ranges = tuple(_range(t) for t in large)
+        small: dict[int, tuple[int, int]] = {}
+        far_negative = ranges
+        if symbol in self._ctx.leaves(self._split.lanes):
+            steps = range(-(apart // multiple) - 1, apart // multiple + 2)
+            small = {n * multiple: _range(self._count(symbol, n * multiple)) for n in steps}
+            far_negative = tuple(
+                _range(self._count(symbol, -FAR + r * multiple)) for r in range(period)
+            )
+        start = multiple
+        for n in sorted((n for n in small if n > 0), reverse=True):
+            if small[n] != ranges[n // multiple % period]:
+                start = n + multiple
+                break
+        return Profile(symbol, small, ranges, far_negative, start, tuple(large))
+
+    def _separation(self, symbol: int) -> int | None:
+        """A value beyond which lanes with different multiples of the symbol never share a line
+        or, for banks, a word."""
+        lanes = self._split.lanes
+        factor = Form({_without(m, symbol): c for m, c in lanes.terms.items() if symbol in m})
+        if not factor.terms:
+            return 1
+        rest = Form({m: c for m, c in lanes.terms.items() if symbol not in m})
+        if any(g in self._ranges for g in self._ctx.leaves(lanes)):
+            return (
+                None
+                if self._ctx.leaves(factor) & self._ranges.keys()
+                else self._span(factor, self._ctx.bounds(rest))
+            )
+        values = self._counter.threads((factor, rest))
+        spread = Evaluator(self._ctx, values).form(rest)
+        return self._span(factor, (int(spread.min()), int(spread.max())))
+
+    def _span(self, factor: Form, rest: tuple[int | None, int | None]) -> int | None:
+        if rest[0] is None or rest[1] is None:
+            return None
+        values = self._counter.threads((factor,))
+        distinct = np.unique(Evaluator(self._ctx, values).form(factor))
+        if len(distinct) < 2:
+            return 1
+        gap = int(np.diff(distinct).min())
+        return (rest[1] - rest[0] + self._target.width + 128) // gap + 1
+
+    def _period(self, symbol: int, multiple: int) -> int:
+        """Values of the symbol (in units of ``multiple``) that behave alike repeat after this."""
+        modulus = 128
+        coefficients = [
+            c * multiple
+            for form in (self._split.lanes, self._split.unknown)
+            for m, c in form.terms.items()
+            if symbol in m
+        ]
+        return modulus // gcd(modulus, *coefficients)
+
+    def _count(self, symbol: int, value: int) -> Tally:
+        unknown = self._ctx.substitute(self._split.unknown, {symbol: number(value)})
+        constant = Form({(): unknown.constant} if unknown.constant else {})
+        split = Split(self._split.lanes, self._split.uniform + constant, unknown - constant)
+        return self._counter.tally(split, self._guards, self._ranges, self._target, {symbol: value})
+
+
+def _without(monomial: tuple[int, ...], symbol: int) -> tuple[int, ...]:
+    rest = list(monomial)
+    rest.remove(symbol)
+    return tuple(rest)
+
+
+def _range(tally: Tally) -> tuple[int, int]:
+    units = tally.measures.units
+    return (int(units.min()), int(units.max())) if len(units) else (0, 0)

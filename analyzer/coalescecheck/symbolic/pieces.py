@@ -1,0 +1,351 @@
+"""Counts one piece of one access: picks the method its address allows.
+
+Exact enumeration where everything is known, enumeration over one parameter where one is not,
+bounds where the address depends on data or on several unknowns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from coalescecheck.ir.kernel import Op, Space
+from coalescecheck.launch import WARP_SIZE, Dim3
+from coalescecheck.symbolic.bounds import BANK_ROW, known_banks, lanes_range
+from coalescecheck.symbolic.conditions import (
+    Conditions,
+    conditions_of,
+    ranges_of,
+)
+from coalescecheck.symbolic.count import Counter, Split, Tally, TooMany
+from coalescecheck.symbolic.form import ZERO, Context, Form, Symbol
+from coalescecheck.symbolic.formulas import show
+from coalescecheck.symbolic.measure import Target
+from coalescecheck.symbolic.numeric import Evaluator
+from coalescecheck.symbolic.outcome import Outcome, Range, from_tally
+from coalescecheck.symbolic.parametric import Profile, Profiler, parameter_of
+from coalescecheck.symbolic.reach import Reach
+from coalescecheck.symbolic.render import Renderer
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A reach with everything about it sorted: what is asked of the counting methods."""
+
+    reach: Reach
+    split: Split
+    conditions: Conditions
+    ranges: dict[int, int]
+    target: Target
+    base_step: int  # the base address is a multiple of it
+
+
+class PieceCounter:
+    """Counts the pieces of one kernel under one launch."""
+
+    def __init__(
+        self, ctx: Context, counter: Counter, renderer: Renderer, grid: Dim3 | None
+    ) -> None:
+        self.ctx, self.counter, self.renderer, self.grid = ctx, counter, renderer, grid
+        self._profiles: dict[object, Profile | None] = {}
+
+    def question(self, reach: Reach, target: Target, base_step: int) -> Question:
+        """Prepare ``reach``."""
+        ranges = ranges_of(self.ctx, reach)
+        conditions = conditions_of(self.ctx, reach, ranges)
+        split = self.counter.split(reach.address, ranges)
+        if base_step % target.modulus:
+            start = self.ctx.symbol(
+                Symbol(
+                    f"start{base_step}",
+                    "data",
+                    multiple=base_step,
+                    reason="the array's base alignment is not known",
+                )
+            )
+            split = replace(split, unknown=split.unknown + start)
+        return Question(reach, split, conditions, ranges, target, base_step)
+
+    def outcome(self, question: Question) -> Outcome:
+        """The counts of the piece."""
+        data = self._varying_data(question.split.lanes)
+        if data is not None:
+            return self._gather(question, data)
+        try:
+            return self._masked(question, self._counted(question))
+        except TooMany:
+            reason = "the launch has too many different requests to enumerate"
+            return self._bounded(question, reason, "bounded")
+
+    # --- exact --------------------------------------------------------------------------------
+
+    def _counted(self, question: Question) -> Outcome:
+        split, ranges = question.split, question.ranges
+        unknown_lanes = [
+            s
+            for g, s in self.ctx.symbols(split.lanes)
+            if not self.counter.knows(Form({(g,): 1}), ranges)
+        ]
+        if not unknown_lanes and not split.unknown.terms:
+            tally = self._tally(question)
+            return from_tally(
+                tally, self._certainty(question, tally), self._requests(question, tally)
+            )
+        parameter = parameter_of(self.ctx, self.counter, split, ranges)
+        if parameter is not None:
+            return self._by_parameter(question, parameter)
+        if unknown_lanes:
+            names = sorted({self._display(s.name) for s in unknown_lanes})
+            data = [s.reason for s in unknown_lanes if s.kind == "data"]
+            reason = data[0] if data else f"depends on {', '.join(names)} between the lanes"
+            return self._bounded(question, reason, "data-dependent" if data else "bounded")
+        return self._at_all_shifts(question)
+
+    def _tally(self, question: Question) -> Tally:
+        return self.counter.tally(
+            question.split, question.conditions.known, question.ranges, question.target, {}
+        )
+
+    def _requests(self, question: Question, tally: Tally) -> int | None:
+        if self.grid is None or not question.conditions.complete:
+            return None
+        used = 1
+        for g, count in question.ranges.items():
+            generator = self.ctx.generators[g]
+            if isinstance(generator, Symbol) and generator.kind == "bid":
+                used *= count
+        return tally.requests // len(tally.shifts) * (self.grid.size // used)
+
+    def _certainty(self, question: Question, tally: Tally) -> str:
+        known = self._requests(question, tally) is not None
+        return "exact" if known else "exact-symbolic"
+
+    def _at_all_shifts(self, question: Question) -> Outcome:
+        """A uniform part without one common parameter: every reachable alignment counts."""
+        tally = self._tally(question)
+        requests = self._requests(question, tally)
+        data = self._reasons(question.split.unknown)
+        certainty = "exact-symbolic" if not data else "data-dependent"
+        outcome = from_tally(tally, certainty, requests)
+        if outcome.units.min == outcome.units.max:
+            return replace(outcome, certainty="exact" if requests is not None else "exact-symbolic")
+        reason = data or "the alignment of the uniform part is not known"
+        return replace(outcome, reason=f"alignment: {reason}")
+
+    def _reasons(self, form: Form) -> str:
+        reasons = [s.reason or s.name for _, s in self.ctx.symbols(form) if s.kind == "data"]
+        return reasons[0] if reasons else ""
+
+    # --- one parameter ------------------------------------------------------------------------
+
+    def _by_parameter(self, question: Question, parameter: int) -> Outcome:
+        profile = self._profile(question, parameter)
+        if profile is None:
+            name = self._display(self._symbol(parameter).name)
+            return self._bounded(question, f"depends on {name} between the lanes", "bounded")
+        symbol = self._symbol(parameter)
+        name = self.renderer.expression(Form({(parameter,): 1}))
+        in_lanes = parameter in self.ctx.leaves(question.split.lanes)
+        shown = show(profile, name, symbol.multiple, in_lanes)
+        outcome = self._joined_tallies(profile, question)
+        assumptions: tuple[str, ...] = ()
+        if shown.start is not None:
+            assumptions = (f"{self._display(symbol.name)} >= {shown.start}",)
+        reason = ""
+        if outcome.units.min != outcome.units.max:
+            reason = self._split_reason(symbol, shown.condition, outcome, question)
+        data = symbol.kind == "data" or self._reasons(question.split.unknown)
+        certainty = "exact-symbolic"
+        if data and outcome.units.min != outcome.units.max:
+            certainty = "data-dependent"
+        return replace(
+            outcome,
+            certainty=certainty,
+            formula=shown.formula,
+            assumptions=assumptions,
+            reason=reason,
+        )
+
+    def _split_reason(
+        self,
+        symbol: Symbol,
+        condition: tuple[int, int] | None,
+        outcome: Outcome,
+        question: Question,
+    ) -> str:
+        name = self._display(symbol.name)
+        unit = "wavefronts" if question.target.space is Space.SHARED else "sectors"
+        if symbol.kind == "data":
+            return symbol.reason
+        if condition is None:
+            return f"depends on {name}"
+        divisor, count = condition
+        return f"{count} {unit} when {name} % {divisor} == 0, else up to {outcome.units.max}"
+
+    def _profile(self, question: Question, parameter: int) -> Profile | None:
+        key = (
+            question.split,
+            tuple(question.conditions.known),
+            parameter,
+            question.target,
+            tuple(question.ranges.items()),
+        )
+        if key not in self._profiles:
+            profiler = Profiler(
+                self.ctx,
+                self.counter,
+                question.split,
+                question.conditions.known,
+                question.ranges,
+                question.target,
+            )
+            self._profiles[key] = profiler.profile(parameter)
+        return self._profiles[key]
+
+    def _joined_tallies(self, profile: Profile, question: Question) -> Outcome:
+        outcomes = [
+            from_tally(t, "exact-symbolic", self._requests(question, t)) for t in profile.tallies
+        ]
+        result = outcomes[0]
+        for other in outcomes[1:]:
+            result = result.joined(other)
+        requests = outcomes[0].requests
+        if result.units.min != result.units.max:
+            return replace(
+                result,
+                requests=requests,
+                units=replace(result.units, mean=None),
+                lines=replace(result.lines, mean=None),
+            )
+        return replace(result, requests=requests)
+
+    # --- what cannot be exact -----------------------------------------------------------------
+
+    def _masked(self, question: Question, outcome: Outcome) -> Outcome:
+        """Conditions that data decides may switch lanes off: the full count is the maximum."""
+        conditions = question.conditions
+        if conditions.masked and outcome.runs:
+            least = 1 if question.target.space is not Space.LOCAL else outcome.units.min
+            return replace(
+                outcome,
+                certainty="data-dependent",
+                units=Range(min(least, outcome.units.min), outcome.units.max, None),
+                lines=Range(min(1, outcome.lines.min), outcome.lines.max, None),
+                degree=(min(1, outcome.degree[0]), outcome.degree[1]),
+                requests=None,
+                asked=None,
+                reason=f"lanes run under a condition on data: {conditions.masked}",
+            )
+        if conditions.assumed:
+            texts = tuple(
+                f"whole warps: {self.display(self.renderer.condition(g))}"
+                for g in conditions.assumed
+            )
+            return replace(outcome, assumptions=outcome.assumptions + texts)
+        return outcome
+
+    def _varying_data(self, lanes: Form) -> Symbol | None:
+        for _, symbol in self.ctx.symbols(lanes):
+            if symbol.varying and symbol.kind in ("data", "base"):
+                return symbol
+        return None
+
+    def _gather(self, question: Question, symbol: Symbol) -> Outcome:
+        reason = symbol.reason or "a pointer loaded from memory"
+        if not symbol.reason and symbol.kind == "data":
+            reason = "a value that is not known"
+        outcome = self._bounded(
+            question, f"index {reason}" if symbol.kind == "data" else reason, "data-dependent"
+        )
+        banks = self._by_bank(question)
+        if banks is None:
+            return outcome
+        low, high = max(outcome.units.min, banks[0]), min(outcome.units.max, banks[1])
+        certainty = "exact-symbolic" if low == high else "data-dependent"
+        mean = float(low) if low == high else None
+        return replace(
+            outcome,
+            units=Range(low, high, mean),
+            degree=(low, high),
+            certainty=certainty,
+            reason="" if low == high else outcome.reason,
+        )
+
+    def _by_bank(self, question: Question) -> tuple[int, int] | None:
+        """Shared accesses whose unknown part is a whole number of bank rows."""
+        if question.target.space is not Space.SHARED or question.target.op is Op.ATOMIC:
+            return None
+        known: dict[tuple[int, ...], int] = {}
+        for monomial, coefficient in question.split.lanes.terms.items():
+            term = Form({monomial: coefficient})
+            if self.counter.knows(term, question.ranges):
+                known[monomial] = coefficient
+            elif self.ctx.multiple_of(term) % BANK_ROW:
+                return None
+        lanes = Form(known)
+        if any(g in question.ranges for g in self.ctx.leaves(lanes)):
+            return None
+        values = Evaluator(self.ctx, self.counter.threads((lanes,))).form(lanes)
+        exists = self.counter.lanes.exists
+        addresses = np.broadcast_to(values, (1, *exists.shape)).reshape(-1, WARP_SIZE)
+        return known_banks(addresses, exists, question.target)
+
+    def _bounded(self, question: Question, reason: str, certainty: str) -> Outcome:
+        """Bounds from the number of lanes that can be active."""
+        empty = replace(question.split, lanes=ZERO, uniform=ZERO, unknown=ZERO)
+        try:
+            tally = self._tally(replace(question, split=empty))
+        except TooMany:
+            return self._bounds_for(question, WARP_SIZE, None, None, reason, certainty)
+        if not tally.requests:
+            return from_tally(tally, certainty, 0)
+        lanes = tally.measures.asked // question.target.width
+        requests = self._requests(question, tally)
+        return self._bounds_for(
+            question,
+            int(lanes.max()),
+            requests,
+            float((tally.measures.asked * tally.weight).sum() / tally.requests),
+            reason,
+            certainty,
+            int(lanes.min()),
+        )
+
+    def _bounds_for(
+        self,
+        question: Question,
+        lanes: int,
+        requests: int | None,
+        asked: float | None,
+        reason: str,
+        certainty: str,
+        fewest: int = 1,
+    ) -> Outcome:
+        low, high = lanes_range(lanes, question.target)
+        if question.conditions.masked or fewest < lanes:
+            low = min(low, 1)
+        units = Range(low, high, float(low) if low == high else None)
+        ideal = float(max(1, -(-lanes * question.target.width // 32)))
+        if question.target.space in (Space.SHARED, Space.CONSTANT):
+            ideal = float(low)
+        lines = Range(1, max(lanes, high if question.target.space is Space.LOCAL else 1), None)
+        return Outcome(certainty, units, ideal, lines, (1, lanes), asked, requests, reason)
+
+    # --- names --------------------------------------------------------------------------------
+
+    def _symbol(self, g: int) -> Symbol:
+        generator = self.ctx.generators[g]
+        if not isinstance(generator, Symbol):
+            raise TypeError(generator)
+        return generator
+
+    def _display(self, name: str) -> str:
+        return name.split("#")[0]
+
+    def display(self, text: str) -> str:
+        """Names of CUDA's own variables as CUDA writes them."""
+        for head in ("threadIdx", "blockIdx", "blockDim", "gridDim"):
+            for axis in "xyz":
+                text = text.replace(f"{head}_{axis}", f"{head}.{axis}")
+        return text

@@ -1,0 +1,282 @@
+"""The symbolic stage: an ``ir.Kernel`` and a launch in, one AccessResult per access out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from coalescecheck.analysis import AccessResult, Count
+from coalescecheck.ir.kernel import Access, Array, Kernel, Space
+from coalescecheck.launch import Dim3, Launch
+from coalescecheck.symbolic.count import Counter
+from coalescecheck.symbolic.form import Context, Form, Symbol, number
+from coalescecheck.symbolic.interpret import Interpreter, TooLarge
+from coalescecheck.symbolic.lanes import Lanes, lanes_of
+from coalescecheck.symbolic.measure import Target
+from coalescecheck.symbolic.numeric import Evaluator
+from coalescecheck.symbolic.outcome import Outcome, Range
+from coalescecheck.symbolic.pattern import lane_stride, pattern_name
+from coalescecheck.symbolic.pieces import PieceCounter, Question
+from coalescecheck.symbolic.reach import Reach
+from coalescecheck.symbolic.render import Renderer
+from coalescecheck.symbolic.values import Geometry
+
+NATURAL_SHARED_START = 4  # static shared arrays of words and wider start on a word
+ASSUMED_BLOCK = "blockDim.x is a multiple of 32"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The accesses of one kernel under one launch; ``reason`` is set when the kernel is too
+    large to interpret (then ``accesses`` is empty)."""
+
+    accesses: tuple[AccessResult, ...]
+    assumptions: tuple[str, ...] = ()
+    reason: str = ""
+
+
+def summarize(
+    kernel: Kernel,
+    launch: Launch,
+    params: Mapping[str, int],
+    only_block: tuple[int, int, int] | None = None,
+) -> Summary:
+    """Count every access of ``kernel``.
+
+    ``params`` are the known integer parameters; ``only_block`` restricts the launch to one
+    block.  Block and grid come from ``launch``; an unknown
+    block is taken to be a multiple of 32 wide (the assumption is in the result).
+    """
+    lanes = lanes_of(launch.block)
+    ctx = Context(lambda context, form: _differs(context, lanes, form))
+    geometry = Geometry(launch.block, launch.grid, launch.shared_bytes, only_block)
+    interpreter = Interpreter(kernel, ctx, geometry, params)
+    try:
+        reaches = interpreter.run()
+    except (TooLarge, RecursionError):
+        return Summary((), reason="the kernel is too large to interpret")
+    by_access: dict[int, list[Reach]] = {}
+    for reach in reaches:
+        by_access.setdefault(reach.access, []).append(reach)
+    grid = launch.grid if only_block is None else Dim3(1)
+    summarizer = _Summarizer(kernel, replace(launch, grid=grid), ctx, lanes)
+    results = tuple(
+        summarizer.result(access, by_access.get(access.id, [])) for access in kernel.accesses
+    )
+    shown = tuple(r for r in results if r is not None)
+    assumptions = (ASSUMED_BLOCK,) if launch.block is None else ()
+    extra = dict.fromkeys(a for r in shown for a in r.assumptions)
+    return Summary(shown, (*assumptions, *extra))
+
+
+def _differs(ctx: Context, lanes: Lanes, form: Form) -> bool:
+    """Whether a form over thread indices differs within some warp."""
+    values = Evaluator(ctx, _threads(ctx, lanes, form)).form(form)
+    table = np.broadcast_to(values, lanes.exists.shape)
+    return bool(((table != table[:, :1]) & lanes.exists).any())
+
+
+def _threads(ctx: Context, lanes: Lanes, form: Form) -> dict[int, np.ndarray]:
+    return {g: getattr(lanes, s.name[-1]) for g, s in ctx.symbols(form)}
+
+
+class _Summarizer:
+    """Turns reaches into results, access by access."""
+
+    def __init__(self, kernel: Kernel, launch: Launch, ctx: Context, lanes: Lanes) -> None:
+        self._kernel, self._launch, self._ctx = kernel, launch, ctx
+        self._counter = Counter(ctx, lanes)
+        self._renderer = Renderer(ctx)
+        self._pieces = PieceCounter(ctx, self._counter, self._renderer, launch.grid)
+        self._offsets = dict(launch.offsets)
+
+    def result(self, access: Access, reaches: list[Reach]) -> AccessResult | None:
+        """The result of one access; None for per-thread arrays that live in registers."""
+        width = access.pieces[0].width if access.pieces else 0
+        if not reaches:
+            return self._unknown(
+                access,
+                "",
+                Space.GLOBAL,
+                width,
+                "exact",
+                "never runs in this configuration",
+                requests=0,
+            )
+        bases = self._bases(reaches[0].address)
+        array, space, problem = self._array(bases)
+        if access.kind == "texture":
+            problem = "a texture fetch: its memory layout is not documented"
+        elif access.unknown_width:
+            problem = f"the size of `{access.element}` is not known: pass --template"
+        if problem:
+            return self._unknown(access, array, space, width, "unknown", problem)
+        if space is Space.LOCAL and self._in_registers(reaches):
+            return None
+        return self._counted(access, reaches, array, space)
+
+    # --- where the address points -------------------------------------------------------------
+
+    def _bases(self, address: Form) -> list[Symbol]:
+        return [s for _, s in self._ctx.symbols(address) if s.kind == "base"]
+
+    def _array(self, bases: list[Symbol]) -> tuple[str, Space, str]:
+        """Name, space and, when the object is not known, why."""
+        if not bases:
+            return "", Space.GLOBAL, "the pointer's origin is not known"
+        names = list(dict.fromkeys(s.name.split("#")[0] for s in bases))
+        spaces = {
+            self._kernel.arrays[s.name].space if s.name in self._kernel.arrays else Space.GLOBAL
+            for s in bases
+        }
+        if len(spaces) > 1:
+            return "|".join(names), Space.GLOBAL, "the pointer may be shared or global"
+        return "|".join(names), spaces.pop(), ""
+
+    def _base_step(self, reach: Reach, width: int) -> int:
+        """What divides the base address, in bytes (hardware.md section 3, base alignment)."""
+        steps = []
+        for symbol in self._bases(reach.address):
+            array: Array | None = self._kernel.arrays.get(symbol.name)
+            if array is None:
+                steps.append(width)
+            elif array.space is Space.SHARED:
+                steps.append(max(array.align, NATURAL_SHARED_START))
+            elif array.name in self._offsets:
+                offset = self._offsets[array.name]
+                steps.append(256 if offset is not None else max(array.element_size, 1))
+            else:
+                steps.append(array.align)
+        return int(np.gcd.reduce(steps)) if steps else width
+
+    def _start(self, reach: Reach) -> Form:
+        """The known byte offset of the pointer that was passed."""
+        bases = self._bases(reach.address)
+        offset = self._offsets.get(bases[0].name) if len(bases) == 1 else None
+        return number(offset or 0)
+
+    def _in_registers(self, reaches: list[Reach]) -> bool:
+        """A per-thread array whose offsets are constants after unrolling."""
+        for reach in reaches:
+            for _, symbol in self._ctx.symbols(reach.address):
+                if symbol.kind == "base":
+                    continue
+                if symbol.kind != "counter" or symbol.high is None:
+                    return False
+        return True
+
+    # --- counting -----------------------------------------------------------------------------
+
+    def _counted(
+        self, access: Access, reaches: list[Reach], array: str, space: Space
+    ) -> AccessResult:
+        outcome: Outcome | None = None
+        question: Question | None = None
+        for reach in reaches:
+            piece = access.pieces[reach.piece]
+            target = Target(space, access.op, piece.width, access.kind)
+            moved = replace(reach, address=reach.address + self._start(reach))
+            step = self._base_step(reach, piece.width)
+            asked = self._pieces.question(moved, target, step)
+            question = question or asked
+            counts = self._pieces.outcome(asked)
+            outcome = counts if outcome is None else outcome.joined(counts)
+        if outcome is None or question is None:
+            raise ValueError(access)
+        if not outcome.runs:
+            return self._unknown(
+                access,
+                array,
+                space,
+                question.target.width,
+                outcome.certainty,
+                "never runs in this configuration",
+                requests=0,
+            )
+        return self._result(access, reaches[0], question, outcome, array)
+
+    def _result(
+        self, access: Access, reach: Reach, question: Question, outcome: Outcome, array: str
+    ) -> AccessResult:
+        space, width = question.target.space, question.target.width
+        stride = lane_stride(self._ctx, self._counter, question.split.lanes)
+        gathers = self._gathers(question)
+        same = not question.split.lanes.terms or (
+            not gathers and not self._ctx.varying(question.split.lanes)
+        )
+        if gathers:
+            stride = None
+        banked = space in (Space.SHARED, Space.CONSTANT)
+        units = _count(outcome.units, outcome.ideal, outcome.formula)
+        return AccessResult(
+            access=access,
+            array=array,
+            space=space.value,
+            width_bytes=width,
+            address=self._address(reach),
+            lane_stride_bytes=self._renderer.text(stride) if isinstance(stride, Form) else stride,
+            pattern=pattern_name(stride, outcome, width, gathers, same),
+            certainty=outcome.certainty,
+            reason=outcome.reason,
+            requests=outcome.requests,
+            requests_per_access=len(access.pieces),
+            sectors=None if banked else units,
+            lines128=None if banked else _count(outcome.lines, None, None),
+            efficiency=None if banked else _efficiency(outcome),
+            wavefronts=units if banked else None,
+            bank_conflict_degree=outcome.degree if space is Space.SHARED else None,
+            guards=tuple(self._pieces.display(self._renderer.condition(g)) for g in reach.path),
+            loops=tuple(_loop_text(info.span.line, info.limit) for info in reach.loops),
+            assumptions=outcome.assumptions,
+        )
+
+    def _gathers(self, question: Question) -> bool:
+        return any(
+            s.varying and s.kind in ("data", "base")
+            for _, s in self._ctx.symbols(question.split.lanes)
+        )
+
+    def _address(self, reach: Reach) -> str:
+        return self._renderer.text(reach.address)
+
+    def _unknown(
+        self,
+        access: Access,
+        array: str,
+        space: Space,
+        width: int,
+        certainty: str,
+        reason: str,
+        requests: int | None = None,
+    ) -> AccessResult:
+        return AccessResult(
+            access=access,
+            array=array,
+            space=space.value,
+            width_bytes=width,
+            address=None,
+            lane_stride_bytes=None,
+            pattern="irregular",
+            certainty=certainty,
+            reason=reason,
+            requests=requests,
+            requests_per_access=max(len(access.pieces), 1),
+        )
+
+
+def _count(values: Range, ideal: float | None, formula: str | None) -> Count:
+    return Count(values.min, values.max, values.mean, ideal, formula)
+
+
+def _efficiency(outcome: Outcome) -> float | None:
+    """Bytes asked for over bytes moved (32 per sector)."""
+    if outcome.asked is None or not outcome.units.mean:
+        return None
+    return outcome.asked / (32 * outcome.units.mean)
+
+
+def _loop_text(line: int, limit: int | None) -> str:
+    times = "unknown number of" if limit is None else f"up to {limit}"
+    return f"loop at line {line}: {times} iterations"

@@ -1,0 +1,296 @@
+"""IR expressions to forms: the value of an expression for one generic thread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from coalescecheck.ir import expr as ir
+from coalescecheck.ir.types import ScalarType
+from coalescecheck.launch import Dim3
+from coalescecheck.symbolic import operators as op
+from coalescecheck.symbolic.form import Context, Form, Symbol, number
+
+Environment = dict[str, Form]
+AXES = ("x", "y", "z")
+TERM_LIMIT = 48  # a longer polynomial is a value nobody indexes with on purpose
+MAX_BLOCK = (1024, 1024, 64)  # CUDA C++ Programming Guide, "Technical Specifications"
+MAX_GRID = ((1 << 31) - 1, 65535, 65535)
+FLOATING = "computed in floating point"
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """What is known of the launch: block and grid (None: unknown), dynamic shared memory in
+    bytes, and the one block to look at (None: all)."""
+
+    block: Dim3 | None
+    grid: Dim3 | None
+    shared_bytes: int | None = None
+    only: tuple[int, int, int] | None = None
+
+
+class Values:
+    """Turns expressions into forms.
+
+    ``params`` gives known integer parameters.  A pointer is a form that contains a symbol of
+    kind ``base``; a floating-point value is a ``data`` symbol that only keeps whether lanes
+    differ.
+    """
+
+    def __init__(self, ctx: Context, geometry: Geometry, params: Mapping[str, int]) -> None:
+        self.ctx = ctx
+        self.geometry = geometry
+        self.params = params
+        self._float = {
+            flag: ctx.fresh(Symbol("float", "data", varying=flag, reason=FLOATING))
+            for flag in (False, True)
+        }
+        self.float_generators = {g for form in self._float.values() for g in form.generators()}
+
+    def floating(self, varying: bool) -> Form:
+        """Some floating-point value."""
+        return self._float[varying]
+
+    # --- unknown values -----------------------------------------------------------------------
+
+    def opaque(self, type_: ScalarType, varying: bool, reason: str, name: str = "data") -> Form:
+        """A value that only its type bounds."""
+        if type_.kind in ("float", "unknown"):
+            return self._float[varying]
+        low: int | None = 0 if type_.kind == "uint" else None
+        high: int | None = None
+        if type_.is_integer and type_.size < 4:
+            low, high = type_range(type_)
+        if type_.name == "bool":
+            high = 1
+        return self.ctx.fresh(Symbol(name, "data", varying, low, high, reason=reason))
+
+    def reason_of(self, *forms: Form) -> str:
+        """Why one of the forms is not known: the reason of the first data symbol in it."""
+        for form in forms:
+            for _, symbol in self.ctx.symbols(form):
+                if symbol.kind == "data" and symbol.reason:
+                    return symbol.reason
+        return ""
+
+    def limited(self, form: Form, type_: ScalarType) -> Form:
+        """The form itself, or an opaque value when it has grown beyond use."""
+        if len(form.terms) <= TERM_LIMIT:
+            return form
+        return self.opaque(type_, self.ctx.varying(form), "the expression is too large")
+
+    # --- expressions --------------------------------------------------------------------------
+
+    def value(self, expr: ir.Expr, env: Environment) -> Form:
+        """The form of ``expr``."""
+        match expr:
+            case ir.Const():
+                if isinstance(expr.value, int) and expr.type.kind != "float":
+                    return number(expr.value)
+                return self._float[False]
+            case ir.Var():
+                return self._variable(expr, env)
+            case ir.Builtin():
+                return self.builtin(expr.name)
+            case ir.ArrayBase():
+                return self.ctx.symbol(Symbol(expr.array, "base"))
+            case ir.Cast():
+                return self._cast(expr, env)
+            case ir.Unary():
+                return self._unary(expr, env)
+            case ir.Binary():
+                return self._binary(expr, env)
+            case ir.Select():
+                return self._select(expr, env)
+            case ir.Call():
+                return self._call(expr, env)
+            case ir.Undefined():
+                return self.opaque(expr.type, not expr.uniform, expr.reason)
+
+    def condition(self, expr: ir.Expr, env: Environment) -> Form:
+        """The truth value (0 or 1) of ``expr``."""
+        value = self.value(expr, env)
+        if expr.type.kind == "float":
+            return self.opaque_condition(self.ctx.varying(value), self.reason_of(value))
+        return op.truth(self.ctx, value)
+
+    def opaque_condition(self, varying: bool, reason: str) -> Form:
+        """A truth value that is not known."""
+        return self.ctx.fresh(Symbol("condition", "data", varying, 0, 1, reason=reason))
+
+    def _variable(self, var: ir.Var, env: Environment) -> Form:
+        known = env.get(var.name)
+        if known is None:
+            known = env[var.name] = self.opaque(
+                var.type, True, f"`{var.name}` is read before it is set"
+            )
+        return known
+
+    def builtin(self, name: str) -> Form:
+        """``threadIdx.x`` and its kin; dimensions are numbers where the launch is known."""
+        head, _, axis = name.partition(".")
+        at = AXES.index(axis) if axis else 0
+        block, grid = self.geometry.block, self.geometry.grid
+        match head:
+            case "threadIdx":
+                high = MAX_BLOCK[at] - 1 if block is None else block[at] - 1
+                if high == 0:
+                    return number(0)
+                varying = block is not None or axis == "x"
+                return self.ctx.symbol(Symbol(name, "tid", varying, 0, high))
+            case "blockIdx":
+                if self.geometry.only is not None:
+                    return number(self.geometry.only[at])
+                high = None if grid is None else grid[at] - 1
+                return number(0) if high == 0 else self._axis(name, "bid", 0, high)
+            case "blockDim":
+                if block is not None:
+                    return number(block[at])
+                multiple = 32 if axis == "x" else 1
+                low = multiple if axis == "x" else 1
+                return self._axis(name, "bdim", low, MAX_BLOCK[at], multiple)
+            case "gridDim":
+                return self._axis(name, "gdim", 1, None) if grid is None else number(grid[at])
+            case "laneid":
+                return op.floor_remainder(self.ctx, self.linear_thread(), 32)
+            case "warpid":
+                return op.floor_divide(self.ctx, self.linear_thread(), 32)
+        if self.geometry.shared_bytes is not None:
+            return number(self.geometry.shared_bytes)
+        return self._axis(name, "param", 0, None)
+
+    def _axis(self, name: str, kind: str, low: int, high: int | None, multiple: int = 1) -> Form:
+        return self.ctx.symbol(Symbol(name, kind, False, low, high, multiple))
+
+    def linear_thread(self) -> Form:
+        """x + y*Dx + z*Dx*Dy; for the assumed block x decides the lane."""
+        x, y, z = (self.builtin(f"threadIdx.{axis}") for axis in AXES)
+        if self.geometry.block is None:
+            return x
+        return (
+            x
+            + y.scaled(self.geometry.block.x)
+            + z.scaled(self.geometry.block.x * self.geometry.block.y)
+        )
+
+    def _cast(self, expr: ir.Cast, env: Environment) -> Form:
+        value = self.value(expr.operand, env)
+        source, target = expr.operand.type, expr.type
+        if target.kind in ("float", "unknown"):
+            return self._float[self.ctx.varying(value)]
+        if source.kind in ("float", "unknown"):
+            if target.name == "bool":
+                return self.opaque_condition(self.ctx.varying(value), FLOATING)
+            return self.opaque(target, self.ctx.varying(value), FLOATING)
+        if target.name == "bool":
+            return op.truth(self.ctx, value)
+        if "ptr" in (source.kind, target.kind) or self.has_base(value):
+            return value  # an address keeps its meaning in any integer that is meant to hold one
+        return op.settle(self.ctx, op.settle(self.ctx, value, source), target)
+
+    def has_base(self, form: Form) -> bool:
+        """Whether the form is an address."""
+        return any(s.kind == "base" for _, s in self.ctx.symbols(form))
+
+    def _unary(self, expr: ir.Unary, env: Environment) -> Form:
+        value = self.value(expr.operand, env)
+        if expr.op == "!":
+            return op.negate(self.ctx, self.condition(expr.operand, env))
+        if expr.type.kind == "float":
+            return self._float[self.ctx.varying(value)]
+        return -value if expr.op == "-" else -value - op.ONE
+
+    def _binary(self, expr: ir.Binary, env: Environment) -> Form:
+        ctx = self.ctx
+        if expr.op in ("&&", "||"):
+            left, right = self.condition(expr.left, env), self.condition(expr.right, env)
+            return (op.both if expr.op == "&&" else op.either)(ctx, left, right)
+        left, right = self.value(expr.left, env), self.value(expr.right, env)
+        operand = expr.left.type
+        if "float" in (operand.kind, expr.right.type.kind) or operand.kind == "unknown":
+            varying = ctx.varying(left) or ctx.varying(right)
+            if expr.type.name == "bool":
+                return self.opaque_condition(varying, self.reason_of(left, right))
+            return self._float[varying]
+        if expr.op in ("==", "!=", "<", "<=", ">", ">="):
+            return self._comparison(expr.op, left, right, operand)
+        return self.limited(self._integer(expr.op, left, right, operand), expr.type)
+
+    def _comparison(self, operator: str, left: Form, right: Form, type_: ScalarType) -> Form:
+        ctx = self.ctx
+        left, right = op.settle(ctx, left, type_), op.settle(ctx, right, type_)
+        if self.has_base(left) and not self.has_base(right):
+            # a null check: addresses of arrays are never null
+            return op.ONE if operator == "!=" else self.opaque_condition(False, "a null check")
+        match operator:
+            case "==":
+                return op.equal(ctx, left, right)
+            case "!=":
+                return op.negate(ctx, op.equal(ctx, left, right))
+            case "<":
+                return op.less(ctx, left, right)
+            case ">":
+                return op.less(ctx, right, left)
+            case "<=":
+                return op.less(ctx, left, right + op.ONE)
+        return op.less(ctx, right, left + op.ONE)
+
+    def _integer(self, operator: str, left: Form, right: Form, type_: ScalarType) -> Form:
+        ctx = self.ctx
+        match operator:
+            case "+":
+                return left + right
+            case "-":
+                return left - right
+            case "*":
+                return op.multiply(ctx, left, right, type_)
+            case "<<":
+                return op.shift_left(ctx, left, right, type_)
+        left, right = op.settle(ctx, left, type_), op.settle(ctx, right, type_)
+        return _SETTLED[operator](ctx, left, right)
+
+    def _select(self, expr: ir.Select, env: Environment) -> Form:
+        condition = self.condition(expr.condition, env)
+        then, otherwise = self.value(expr.then, env), self.value(expr.otherwise, env)
+        if expr.type.kind == "float":
+            return self._float[any(self.ctx.varying(f) for f in (condition, then, otherwise))]
+        return self.limited(op.select(self.ctx, condition, then, otherwise), expr.type)
+
+    def _call(self, expr: ir.Call, env: Environment) -> Form:
+        args = [self.value(arg, env) for arg in expr.args]
+        varying = any(self.ctx.varying(arg) for arg in args)
+        if expr.type.kind == "float":
+            return self._float[varying]
+        bounds: dict[str, tuple[int | None, int | None]] = {
+            "popc": (0, 32),
+            "clz": (0, 32),
+            "ffs": (0, 32),
+            "abs": (0, None),
+        }
+        if expr.function in bounds and expr.args[0].type.size <= 4:
+            if expr.function == "abs" and (self.ctx.bounds(args[0])[0] or -1) >= 0:
+                return args[0]
+            return self.ctx.atom(expr.function, (args[0],), bounds[expr.function])
+        if expr.function in ("mul24", "umul24"):
+            return args[0] * args[1]
+        reason = self.reason_of(*args) or f"computed by {expr.function}()"
+        return self.opaque(expr.type, varying, reason)
+
+
+_SETTLED = {
+    "/": op.divide,
+    "%": op.remainder,
+    ">>": op.shift_right,
+    "&": op.bit_and,
+    "|": op.bit_or,
+    "^": op.bit_xor,
+    "min": op.minimum,
+    "max": op.maximum,
+}
+
+
+def type_range(type_: ScalarType) -> tuple[int, int]:
+    if type_.kind == "uint":
+        return 0, (1 << type_.bits) - 1
+    return -(1 << (type_.bits - 1)), (1 << (type_.bits - 1)) - 1

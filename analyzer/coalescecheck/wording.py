@@ -1,0 +1,73 @@
+"""How numbers, counts and kernels are put into words.
+
+In: values and records of ``analysis``.  Out: short plain text used by rule messages and text
+reports alike, so that one number looks the same wherever it is printed.
+"""
+
+from __future__ import annotations
+
+from coalescecheck.analysis import AccessResult, Count, KernelAnalysis
+from coalescecheck.launch import Dim3
+
+
+def number(value: float) -> str:
+    """``value`` with at most two decimals and no trailing zeros: ``32``, ``16.5``, ``5.43``."""
+    text = f"{value:,.2f}"
+    return text.rstrip("0").rstrip(".")
+
+
+def amount(count: Count) -> str:
+    """The count alone: ``32``, ``5.43 (4..6)`` around a known mean, ``4..5`` without one."""
+    if count.min == count.max:
+        return number(count.min)
+    spread = f"{number(count.min)}..{number(count.max)}"
+    return spread if count.mean is None else f"{number(count.mean)} ({spread})"
+
+
+def plural(count: float, noun: str) -> str:
+    """``1 kernel``, ``2 kernels``, ``3 accesses``, ``1.5 sectors``."""
+    if count == 1:
+        return f"1 {noun}"
+    ending = "es" if noun.endswith("s") else "s"
+    return f"{number(count)} {noun}{ending}"
+
+
+def what(result: AccessResult) -> str:
+    """The access as the user knows it: ``global load a[i * n + k]``."""
+    return f"{kind(result)} {result.access.index}"
+
+
+def kind(result: AccessResult) -> str:
+    """``global load``, ``shared atomic``."""
+    return f"{result.space} {result.access.op}"
+
+
+def lane_step(result: AccessResult) -> str:
+    """The distance of neighbouring lanes in words, empty where it is not one value."""
+    match result.lane_stride_bytes:
+        case None:
+            return ""
+        case 0:
+            return "all lanes use one address"
+        case stride:
+            return f"lanes step {stride} bytes"
+
+
+def dims(value: Dim3) -> str:
+    """``32x8x1``."""
+    return "x".join(map(str, value))
+
+
+def template(analysis: KernelAnalysis) -> str:
+    """``<PAD=1, SYNC=true>``, empty for a kernel that is no template."""
+    inside = ", ".join(f"{name}={value}" for name, value in analysis.template.items())
+    return f"<{inside}>" if inside else ""
+
+
+def instance(analysis: KernelAnalysis) -> str:
+    """One kernel instance under one launch: ``flip<PAD=1>, block 32x8x1, n=512``."""
+    parts = [analysis.name + template(analysis)]
+    if analysis.launch.block is not None:
+        parts.append(f"block {dims(analysis.launch.block)}")
+    parts += [f"{name}={value}" for name, value in analysis.params.items()]
+    return ", ".join(parts)

@@ -1,0 +1,95 @@
+"""Compares the symbolic counts of one random kernel with its whole simulation."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from coalescecheck.analysis import AccessResult
+from coalescecheck.frontend.kernel_c import KernelC, SourceMap
+from coalescecheck.launch import Dim3, Launch
+from coalescecheck.lower import lower
+from coalescecheck.simulate import UNDEFINED, AccessTrace, simulate
+from coalescecheck.source import Span
+from coalescecheck.symbolic import summarize
+
+from .random_kernels import RandomKernel, random_kernel
+
+EXACT = ("exact", "exact-symbolic")
+
+
+def disagreements(case: RandomKernel) -> list[str]:
+    """What the two readings do not agree on; empty when they agree.
+
+    Known parameters: ``exact`` counts must be equal in requests, least, greatest and mean.
+    Unknown parameters: every simulated count must lie inside the derived bounds, unless the
+    result names assumptions.
+    """
+    kernel = lower(KernelC("k", Span("k.cu", 1, 1), {}, "k", case.text, SourceMap()))
+    launch = Launch(Dim3(*case.block), Dim3(*case.grid), "cli")
+    run = simulate(kernel, launch, params=case.params, max_steps=50_000, detect_races=False)
+    if run.blocks < launch.grid.size:
+        return []
+    found = []
+    for result in summarize(kernel, launch, case.params).accesses:
+        trace = run.traces[result.access.id]
+        if not trace.any_taint & UNDEFINED:
+            found += _known(result, trace)
+    for result in summarize(kernel, launch, {}).accesses:
+        trace = run.traces[result.access.id]
+        if not trace.any_taint & UNDEFINED and not result.assumptions:
+            found += _inside(result, trace, "free parameters")
+    return found
+
+
+def _units(trace: AccessTrace, result: AccessResult) -> np.ndarray:
+    return trace.wavefronts if result.space in ("shared", "constant") else trace.sectors
+
+
+def _known(result: AccessResult, trace: AccessTrace) -> list[str]:
+    name = f"#{result.access.id} {result.access.index}"
+    count = result.wavefronts or result.sectors
+    if result.requests is not None and result.requests != trace.requests:
+        return [f"{name}: {result.requests} requests derived, {trace.requests} simulated"]
+    if result.certainty not in EXACT or count is None or not trace.requests:
+        return _inside(result, trace, "known parameters")
+    units = _units(trace, result)
+    derived = (count.min, count.max)
+    simulated = (int(units.min()), int(units.max()))
+    if result.requests is None:
+        return _inside(result, trace, "known parameters")
+    if derived != simulated or count.mean is None or abs(count.mean - units.mean()) > 1e-9:
+        return [f"{name}: {derived} mean {count.mean} derived, {simulated} mean {units.mean()}"]
+    ideal = trace.ideal_wavefronts if result.wavefronts else trace.ideal_sectors
+    if count.ideal is not None and abs(count.ideal - ideal.mean()) > 1e-9:
+        return [f"{name}: ideal {count.ideal} derived, {ideal.mean()} simulated"]
+    return []
+
+
+def _inside(result: AccessResult, trace: AccessTrace, when: str) -> list[str]:
+    count = result.wavefronts or result.sectors
+    if count is None or not trace.requests:
+        return []
+    units = _units(trace, result)
+    if count.min <= units.min() and units.max() <= count.max:
+        return []
+    return [
+        f"#{result.access.id} {result.access.index} ({when}): [{count.min}, {count.max}] "
+        f"{result.certainty}, simulated {units.min()}..{units.max()}"
+    ]
+
+
+def sweep(first: int, last: int) -> int:
+    """Print every disagreement of the seeds first .. last-1; their number is returned."""
+    wrong = 0
+    for seed in range(first, last):
+        problems = disagreements(random_kernel(seed))
+        if problems:
+            wrong += 1
+            sys.stdout.write(f"seed {seed}: {problems}\n")
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.exit(min(sweep(int(sys.argv[1]), int(sys.argv[2])), 100))

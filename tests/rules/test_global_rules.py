@@ -1,0 +1,193 @@
+"""Rules on global memory: what they stay silent on, and what they say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from coalescecheck import rules
+from coalescecheck.analysis import Count
+from coalescecheck.ir.kernel import Array, Op, Space
+from coalescecheck.launch import Dim3, Launch
+from hand_made import access, exactly, kernel
+
+
+def said(result: Any, **facts: Any) -> list[str]:
+    """Severity and code of every finding of the default rules."""
+    return [f"{f.severity} {f.rule}" for f in rules.check(kernel(result, **facts))]
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        pytest.param(access(), id="coalesced"),
+        pytest.param(
+            access(pattern="broadcast", lane_stride_bytes=0, sectors=exactly(1, 1)),
+            id="all lanes read one element",
+        ),
+        pytest.param(
+            access(pattern="irregular", lane_stride_bytes=None, sectors=exactly(4, 4)),
+            id="not contiguous, but every sector is used",
+        ),
+        pytest.param(access(width=1, sectors=exactly(1, 1)), id="bytes: narrow but perfect"),
+        pytest.param(access(width=16, sectors=exactly(16, 16)), id="float4"),
+        pytest.param(
+            access(pattern="gather", certainty="data-dependent", sectors=Count(1, 32, None, 4)),
+            id="data-dependent",
+        ),
+        pytest.param(
+            access(pattern="coalesced", certainty="bounded", sectors=Count(4, 5, None, 4)),
+            id="alignment depends on a parameter",
+        ),
+        pytest.param(
+            access(pattern="misaligned", certainty="bounded", sectors=Count(4, 5, None, 4)),
+            id="misaligned for some values only",
+        ),
+        pytest.param(
+            access(pattern="coalesced", sectors=Count(4, 5, 4.02, 4)), id="a hundredth more"
+        ),
+        pytest.param(
+            access(space="local", sectors=exactly(32, 4), pattern="strided"),
+            id="local memory is not global memory",
+        ),
+    ],
+)
+def test_silent_on(result: Any) -> None:
+    assert said(result) == []
+
+
+@pytest.mark.parametrize(
+    ("result", "expected"),
+    [
+        pytest.param(
+            access(pattern="strided", lane_stride_bytes=2048, sectors=exactly(32, 4)),
+            "warning CC101",
+            id="a column",
+        ),
+        pytest.param(
+            access(pattern="strided", lane_stride_bytes=8, sectors=exactly(8, 4)),
+            "warning CC101",
+            id="every second element is twice the ideal",
+        ),
+        pytest.param(
+            access(pattern="irregular", lane_stride_bytes=None, sectors=Count(4, 6, 5.43, 4)),
+            "note CC101",
+            id="half as much again",
+        ),
+        pytest.param(
+            access(pattern="irregular", width=2, lane_stride_bytes=None, sectors=exactly(5, 2)),
+            "note CC101",
+            id="scattered, but less than a line of waste",
+        ),
+        pytest.param(
+            access(pattern="irregular", lane_stride_bytes=None, sectors=exactly(8, 4)),
+            "warning CC101",
+            id="scattered over a line more than needed",
+        ),
+        pytest.param(
+            access(
+                pattern="strided",
+                lane_stride_bytes="4*n",
+                certainty="exact-symbolic",
+                sectors=Count(1, 32, None, 4),
+            ),
+            "warning CC101",
+            id="a stride that grows with a parameter",
+        ),
+        pytest.param(
+            access(pattern="misaligned", sectors=exactly(5, 4)), "note CC102", id="off by one"
+        ),
+        pytest.param(
+            access(pattern="misaligned", width=1, sectors=exactly(2, 1)),
+            "note CC102",
+            id="shifted bytes are twice the ideal and still a note",
+        ),
+        pytest.param(
+            access(certainty="unknown", sectors=None, reason="f() is not known"),
+            "note CC901",
+            id="unknown",
+        ),
+    ],
+)
+def test_reports(result: Any, expected: str) -> None:
+    assert said(result) == [expected]
+
+
+def test_the_message_states_the_numbers_and_the_step() -> None:
+    result = access(
+        index="a[i * n + k]", pattern="strided", lane_stride_bytes="4*n", sectors=exactly(32, 4)
+    )
+    (finding,) = rules.check(kernel(result))
+    assert finding.message == (
+        "global load a[i * n + k]: 32 sectors per warp, 4 would do (8x); lanes step 4*n bytes"
+    )
+
+
+def test_a_most_that_depends_on_a_parameter_is_called_a_most() -> None:
+    result = access(
+        pattern="strided",
+        lane_stride_bytes="4*n",
+        certainty="exact-symbolic",
+        sectors=Count(1, 32, None, 4),
+    )
+    (finding,) = rules.check(kernel(result))
+    assert "up to 32 sectors per warp, 4 would do (up to 8x)" in finding.message
+
+
+def test_a_struct_member_is_advised_to_live_in_its_own_array() -> None:
+    result = access(index="p[i].x", lane_stride_bytes=32, sectors=exactly(32, 4), pattern="strided")
+    array = Array("p", Space.GLOBAL, "Particle", 32, element_kind="struct")
+    (finding,) = rules.check(kernel(result, arrays={"p": array}))
+    assert finding.advice == "keep the members of Particle in separate arrays, one element per lane"
+
+
+def test_a_narrow_block_is_told_how_wide_a_row_must_be() -> None:
+    result = access(pattern="irregular", lane_stride_bytes=None, sectors=exactly(32, 4))
+    (finding,) = rules.check(kernel(result, launch=Launch(Dim3(1, 256), None, "host")))
+    assert finding.reason == "blockDim.x = 1: a warp covers 32 rows of the block"
+    assert finding.advice == "a row of the block should fill a sector: blockDim.x a multiple of 8"
+
+
+def test_a_note_gives_no_advice_on_strides() -> None:
+    result = access(pattern="irregular", lane_stride_bytes=None, sectors=exactly(6, 4))
+    (finding,) = rules.check(kernel(result))
+    assert finding.advice == ""
+
+
+def test_data_dependent_accesses_are_named_when_asked_for() -> None:
+    result = access(
+        index="x[order[i]]",
+        pattern="gather",
+        certainty="data-dependent",
+        sectors=Count(1, 32, None, 4),
+        reason="the index is loaded",
+    )
+    (finding,) = rules.check(kernel(result), rules.select(("CC103",), ()))
+    assert finding.message == (
+        "global load x[order[i]]: between 1 and 32 sectors per warp, by the data"
+    )
+
+
+@pytest.mark.parametrize(
+    ("stride", "kind", "guards", "expected"),
+    [
+        pytest.param(16, "vector", (), [], id="a float4 apart is aligned"),
+        pytest.param(None, "vector", (), [], id="no fixed distance"),
+        pytest.param(4, "plain", (), [], id="float4 elements are aligned by their type"),
+        pytest.param(4, "vector", (), ["error CC301"], id="a float apart"),
+        pytest.param(20, "vector", ("i < n",), ["warning CC301"], id="under a condition"),
+    ],
+)
+def test_vector_accesses_whose_lanes_cannot_all_be_aligned(
+    stride: int | None, kind: str, guards: tuple[str, ...], expected: list[str]
+) -> None:
+    result = access(
+        width=16,
+        kind=kind,
+        op=Op.STORE,
+        lane_stride_bytes=stride,
+        guards=guards,
+        sectors=exactly(16, 16),
+    )
+    assert said(result) == expected

@@ -1,0 +1,151 @@
+"""Rules on shared and constant memory, races and verification."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from coalescecheck import rules
+from coalescecheck.analysis import Count, PadTrial, Race, Verified
+from coalescecheck.source import Span
+from hand_made import PATH, access, exactly, kernel
+
+
+def shared(wavefronts: Count, **facts: Any) -> Any:
+    values = {"lane_stride_bytes": 128, "pattern": "strided", "efficiency": None}
+    return access(
+        3,
+        at=(7, 24),
+        index="tile[threadIdx.x][threadIdx.y]",
+        space="shared",
+        wavefronts=wavefronts,
+        **(values | facts),
+    )
+
+
+def trial(pad: int, after: dict[int, float], before: dict[int, float] | None = None) -> PadTrial:
+    return PadTrial(
+        "tile", "tile[32][32]", f"tile[32][{32 + pad}]", pad, before or {1: 1.0, 3: 32.0}, after
+    )
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        pytest.param(shared(exactly(1, 1)), id="no conflict"),
+        pytest.param(shared(exactly(4, 4), width=16), id="16-byte lanes need four wavefronts"),
+        pytest.param(
+            shared(Count(1, 32, None, 1), certainty="data-dependent", pattern="gather"),
+            id="a histogram's bins",
+        ),
+        pytest.param(access(space="constant", wavefronts=exactly(1, 1)), id="a uniform constant"),
+        pytest.param(
+            access(space="constant", certainty="data-dependent", wavefronts=Count(1, 32, None, 1)),
+            id="a table look-up by data",
+        ),
+    ],
+)
+def test_silent_on(result: Any) -> None:
+    assert rules.check(kernel(result)) == ()
+
+
+@pytest.mark.parametrize(
+    ("result", "expected"),
+    [
+        pytest.param(shared(exactly(32, 1)), "warning CC201", id="a column of a tile"),
+        pytest.param(
+            shared(exactly(32, 4), width=16, lane_stride_bytes=256), "warning CC201", id="float4"
+        ),
+        pytest.param(
+            shared(exactly(2, 1), lane_stride_bytes=8), "warning CC201", id="every second word"
+        ),
+        pytest.param(
+            shared(exactly(2, 1), lane_stride_bytes=None, pattern="irregular"),
+            "note CC201",
+            id="rows that overlap",
+        ),
+        pytest.param(
+            shared(exactly(2, 1), lane_stride_bytes=None),
+            "warning CC201",
+            id="a stride within each row of the block",
+        ),
+        pytest.param(shared(Count(1, 2, 1.5, 1)), "note CC201", id="half of the requests"),
+        pytest.param(
+            access(space="constant", wavefronts=exactly(32, 1)),
+            "warning CC202",
+            id="constants lane by lane",
+        ),
+    ],
+)
+def test_reports(result: Any, expected: str) -> None:
+    assert [f"{f.severity} {f.rule}" for f in rules.check(kernel(result))] == [expected]
+
+
+def test_the_reason_counts_the_banks() -> None:
+    (finding,) = rules.check(kernel(shared(exactly(8, 1), lane_stride_bytes=32)))
+    assert finding.reason == "a step of 8 words visits only 4 banks of 32"
+
+
+@pytest.mark.parametrize(
+    ("trials", "fix"),
+    [
+        pytest.param([trial(1, {1: 1, 3: 1})], "tile[32][33]", id="the one that helps"),
+        pytest.param(
+            [trial(2, {1: 1, 3: 2}), trial(3, {1: 1, 3: 1}), trial(1, {1: 1, 3: 1})],
+            "tile[32][33]",
+            id="the best, and of equals the smallest",
+        ),
+        pytest.param([trial(1, {1: 2, 3: 1})], None, id="none that makes another access worse"),
+        pytest.param([trial(1, {1: 1, 3: 32})], None, id="none that changes nothing"),
+        pytest.param(
+            [trial(1, {1: 1, 3: 32}, {1: 2, 3: 32})], None, id="none that only helps elsewhere"
+        ),
+    ],
+)
+def test_a_pad_is_proposed_only_when_it_was_shown_to_help(
+    trials: list[PadTrial], fix: str | None
+) -> None:
+    (finding,) = rules.check(kernel(shared(exactly(32, 1)), pad_trials=tuple(trials)))
+    if fix is None:
+        assert finding.fix is None
+        assert finding.advice == "no pad of 1 to 1 elements per row of `tile[32][32]` helps here"
+    else:
+        assert finding.fix is not None
+        assert finding.fix.verified
+        assert (finding.fix.before, finding.fix.after) == ("32 wavefronts", "1 wavefront")
+        assert finding.advice == f"32 → 1 wavefront with `{fix}`"
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines", "severity", "advice"),
+    [
+        ("RAW", (5, 7), "error", "a __syncthreads() is needed between lines 5 and 7"),
+        (
+            "WAR",
+            (7, 5),
+            "error",
+            "a __syncthreads() is needed after line 7, before line 5 runs again",
+        ),
+        ("WAW", (5, 6), "warning", "a __syncthreads() is needed between lines 5 and 6"),
+    ],
+)
+def test_races(kind: str, lines: tuple[int, int], severity: str, advice: str) -> None:
+    first, second = (Span(PATH, line, 5) for line in lines)
+    (finding,) = rules.check(kernel(races=(Race("tile", (first, second), kind),)))
+    assert (finding.rule, str(finding.severity)) == ("CC401", severity)
+    assert finding.advice == advice
+    assert finding.span == second
+
+
+@pytest.mark.parametrize(
+    ("verified", "words"),
+    [
+        (Verified(simulation="disagrees"), "the simulation"),
+        (Verified(simulation="agrees", gpu="disagrees"), "the GPU's counters"),
+    ],
+)
+def test_a_contradicted_number_is_an_error(verified: Verified, words: str) -> None:
+    (finding,) = rules.check(kernel(access(verified=verified)))
+    assert (finding.rule, str(finding.severity)) == ("CC902", "error")
+    assert words in finding.message

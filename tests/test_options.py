@@ -1,0 +1,113 @@
+"""Options from text: what is understood, and how nonsense is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from coalescecheck.errors import UsageError
+from coalescecheck.findings import Severity
+from coalescecheck.launch import Dim3
+from coalescecheck.options import Options, make_options, parse_block, parse_grid, parse_param
+
+
+def test_nothing_given_is_the_default() -> None:
+    assert make_options() == Options()
+    assert Options().fail_on is Severity.WARNING
+
+
+@pytest.mark.parametrize(
+    ("text", "block"),
+    [
+        ("256", (256, 1, 1)),
+        ("32x8", (32, 8, 1)),
+        ("32,8", (32, 8, 1)),
+        ("8X8x4", (8, 8, 4)),
+        ("(32, 8, 1)", (32, 8, 1)),
+        (64, (64, 1, 1)),
+        ((32, 8), (32, 8, 1)),
+    ],
+)
+def test_blocks(text: Any, block: tuple[int, int, int]) -> None:
+    assert parse_block(text) == Dim3(*block)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "no dimension"),
+        ("32x", "no dimension"),
+        ("32x-8", "no dimension"),
+        ("1x2x3x4", "no dimension"),
+        ("n", "no dimension"),
+        ("0", "from 1 to 1024"),
+        ("1x1x65", "from 1 to 64"),
+        ("64x64", "at most 1024"),
+        ((), "one to three"),
+    ],
+)
+def test_blocks_that_cannot_be_launched(text: Any, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        parse_block(text)
+
+
+def test_a_grid_may_be_wider_than_a_block() -> None:
+    assert parse_grid("100000x65535") == Dim3(100000, 65535, 1)
+    with pytest.raises(UsageError, match="65535"):
+        parse_grid("1x65536")
+
+
+@pytest.mark.parametrize(
+    ("text", "param"),
+    [("n=512", ("n", 512)), ("s.n = -1", ("s.n", -1)), ("N=0x200", ("N", 512)), ("n=+7", ("n", 7))],
+)
+def test_params(text: str, param: tuple[str, int]) -> None:
+    assert parse_param(text) == param
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("n", "NAME=VALUE"),
+        ("n=", "NAME=VALUE"),
+        ("=5", "NAME=VALUE"),
+        ("2n=5", "NAME=VALUE"),
+        ("n=1.5", "no integer"),
+        ("n=four", "no integer"),
+        ("n=16..4096", "range"),
+    ],
+)
+def test_params_that_say_nothing(text: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        parse_param(text)
+
+
+def test_the_last_value_of_a_name_counts() -> None:
+    assert make_options(params=["n=1", "m=2", "n=3"]).params == (("n", 3), ("m", 2))
+
+
+def test_mappings_are_taken_as_they_are() -> None:
+    options = make_options(params={"n": 512}, templates={"T": "float"})
+    assert (options.params, options.templates) == ((("n", 512),), (("T", "float"),))
+
+
+def test_template_arguments_are_kept_as_written() -> None:
+    assert make_options(templates=["T=unsigned int"]).templates == (("T", "unsigned int"),)
+
+
+def test_rules_may_be_joined_by_commas() -> None:
+    assert make_options(select=["CC101, CC2", "CC9"]).select == ("CC101", "CC2", "CC9")
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ({"arch": "sm_81"}, "sm_80"),
+        ({"fail_on": "info"}, "never"),
+        ({"emit": "ast"}, "kernel-c"),
+    ],
+)
+def test_unknown_choices_name_the_known_ones(option: dict[str, str], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        make_options(**option)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 
 from coalescecheck import lower
 from coalescecheck.advice import pad_trials
 from coalescecheck.analysis import KernelAnalysis
 from coalescecheck.errors import UnsupportedConstruct
 from coalescecheck.frontend.kernel_c import KernelC
-from coalescecheck.ir.kernel import Kernel
-from coalescecheck.launch import Launch
+from coalescecheck.ir.expr import builtins_of
+from coalescecheck.ir.kernel import Kernel, expressions, walk
+from coalescecheck.launch import Dim3, Launch
 from coalescecheck.options import Options
 from coalescecheck.source import Diagnostic
 from coalescecheck.symbolic import summarize
@@ -30,7 +32,7 @@ def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> Ker
         raise UnsupportedConstruct(summary.reason, kernel_c.span)
     checked = Checked(summary.accesses, ())
     if options.verify:
-        checked = verify(kernel, launch, params, summary.accesses)
+        checked = verify(kernel, launch, params, summary)
     diagnostics = (*kernel_c.diagnostics, *kernel.diagnostics)
     said = tuple(
         Diagnostic(kernel_c.span, "error", f"simulation disagrees: {problem}")
@@ -55,7 +57,20 @@ def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> Ker
 
 
 def _with_bounds(kernel_c: KernelC, kernel: Kernel, launch: Launch) -> Launch:
-    return launch
+    """Without any launch, ``__launch_bounds__`` gives the block of a one-dimensional kernel."""
+    if launch.block is not None or kernel_c.max_threads is None:
+        return launch
+    used = {name for s in walk(kernel.body) for e in expressions(s) for name in builtins_of(e)}
+    if used & {"threadIdx.y", "threadIdx.z", "blockDim.y", "blockDim.z"}:
+        return launch
+    place = kernel_c.span
+    return replace(
+        launch,
+        block=Dim3(kernel_c.max_threads),
+        source="bounds",
+        file=place.file,
+        line=place.line,
+    )
 
 
 def _known(kernel: Kernel, launch: Launch) -> dict[str, int]:

@@ -15,13 +15,14 @@ from coalescecheck.analysis import AccessResult, Count, Race, Verified
 from coalescecheck.ir.kernel import Kernel, Param, Space
 from coalescecheck.launch import WARP_SIZE, Dim3, Launch
 from coalescecheck.simulate import UNDEFINED, AccessTrace, Simulation, simulate
-from coalescecheck.symbolic import summarize
+from coalescecheck.symbolic import Summary, summarize
 
 SAMPLE_BLOCK = Dim3(64)
 SAMPLE_GRID = Dim3(3, 2, 2)
 SAMPLE_VALUES = (96, 101)  # sizes that are and are not multiples of 8; both beyond a warp
 SMALL_VALUE = 40  # stands in for sizes that would take too long
-MAX_STEPS = 6_000  # statements executed for one sample
+MAX_STEPS = 4_000  # statements executed for one sample
+MAX_WORK = 600  # accesses of one thread that are simulated at the given sizes
 MAX_BLOCKS = 3
 
 
@@ -43,17 +44,12 @@ class Sample:
     blocks: tuple[tuple[int, int, int], ...]
 
 
-def verify(
-    kernel: Kernel,
-    launch: Launch,
-    params: Mapping[str, int],
-    accesses: Sequence[AccessResult],
-) -> Checked:
+def verify(kernel: Kernel, launch: Launch, params: Mapping[str, int], summary: Summary) -> Checked:
     """Simulate sampled warps of ``kernel`` and compare."""
     verdicts: dict[int, Verified] = {}
     races: dict[tuple[object, ...], Race] = {}
     problems: list[str] = []
-    for sample in _samples(kernel, launch, params):
+    for sample in _samples(kernel, launch, params, summary.work > MAX_WORK):
         run = simulate(
             kernel,
             sample.launch,
@@ -65,24 +61,32 @@ def verify(
             continue
         for race in _races(kernel, run):
             races.setdefault((race.array, race.spans, race.kind), race)
-        _compare(kernel, sample, run, accesses, verdicts, problems)
-    results = tuple(replace(a, verified=verdicts.get(a.access.id, Verified())) for a in accesses)
+        _compare(kernel, sample, run, summary.accesses, verdicts, problems)
+    results = tuple(
+        replace(a, verified=verdicts.get(a.access.id, Verified())) for a in summary.accesses
+    )
     return Checked(results, tuple(races.values()), tuple(problems))
 
 
 # --- samples ----------------------------------------------------------------------------------
 
 
-def _samples(kernel: Kernel, launch: Launch, params: Mapping[str, int]) -> list[Sample]:
-    """Concrete launches: two when sizes are free, so that both sides of an alignment are seen."""
+def _samples(
+    kernel: Kernel, launch: Launch, params: Mapping[str, int], heavy: bool
+) -> list[Sample]:
+    """Concrete launches: two when sizes are free, so that both sides of an alignment are seen.
+
+    ``heavy``: known sizes would take too long and are replaced by a small one.
+    """
     block = launch.block or SAMPLE_BLOCK
     grid = launch.grid or SAMPLE_GRID
     concrete = replace(launch, block=block, grid=grid, shared_bytes=launch.shared_bytes or 16384)
     free = [p for p in kernel.params if p.name not in params and p.type.is_integer]
     blocks = _blocks(grid)
     choices = SAMPLE_VALUES if free else (0,)
+    known = {n: min(v, SMALL_VALUE) for n, v in params.items()} if heavy else dict(params)
     return [
-        Sample(concrete, dict(params) | {p.name: _value(p, value) for p in free}, blocks)
+        Sample(concrete, known | {p.name: _value(p, value) for p in free}, blocks)
         for value in choices
     ]
 
@@ -137,21 +141,20 @@ def _disagreement(general: AccessResult, parts: Sequence[AccessResult], trace: A
         exact = all(p.requests is not None for p in parts)
         return f"{expected} requests expected, none simulated" if exact and expected else ""
     general_count = general.wavefronts or general.sectors
-    if general_count is not None and not _assumes(general):
-        if counts["units"].min < general_count.min or counts["units"].max > general_count.max:
-            return (
-                f"simulated {counts['units'].min}..{counts['units'].max}, "
-                f"derived {general_count.min}..{general_count.max}"
-            )
+    units = counts["units"]
+    # printed assumptions restrict the general numbers to values the sample may not meet
+    if general_count is not None and not general.assumptions and not _within(units, general_count):
+        return (
+            f"simulated {units.min}..{units.max}, derived {general_count.min}..{general_count.max}"
+        )
     for part in parts:
         if part.certainty not in ("exact",) or part.requests is None:
             return _containment(parts, counts["units"])
     return _equality(parts, trace, counts)
 
 
-def _assumes(result: AccessResult) -> bool:
-    """Whether the general numbers hold only under printed assumptions the sample may not meet."""
-    return bool(result.assumptions)
+def _within(inner: Count, outer: Count) -> bool:
+    return outer.min <= inner.min and inner.max <= outer.max
 
 
 def _containment(parts: Sequence[AccessResult], units: Count) -> str:

@@ -51,11 +51,11 @@ _COMPARE = {
 }
 
 
-class Address(tuple):  # noqa: SLOT001
+class Address(tuple):
     """(array name, byte offset)"""
 
 
-class _Jump(Exception):  # noqa: N818
+class _Jump(Exception):
     def __init__(self, label: str, again: bool) -> None:
         self.label, self.again = label, again
 

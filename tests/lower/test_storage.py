@@ -173,7 +173,8 @@ def test_a_pad_widens_the_innermost_dimension_of_a_shared_array() -> None:
 
 
 def test_pads_leave_other_arrays_alone() -> None:
-    text = "[[cuda::global]] void k(int n) { [[cuda::shared]] float s[64]; float v[4][4]; v[n][n] = s[n]; }"
+    body = "[[cuda::shared]] float s[64]; float v[4][4]; v[n][n] = s[n];"
+    text = f"[[cuda::global]] void k(int n) {{ {body} }}"
     padded = lowered(text, pads={"s": 1, "v": 1})
     assert (padded.arrays["s"].dims, padded.arrays["v"].dims) == ((64,), (4, 4))
 

@@ -143,10 +143,17 @@ def test_a_struct_member_is_advised_to_live_in_its_own_array() -> None:
 
 
 def test_a_narrow_block_is_told_how_wide_a_row_must_be() -> None:
-    result = access(pattern="irregular", lane_stride_bytes=None, sectors=exactly(32, 4))
-    (finding,) = rules.check(kernel(result, launch=Launch(Dim3(1, 256), None, "host")))
-    assert finding.reason == "blockDim.x = 1: a warp covers 32 rows of the block"
+    result = access(pattern="misaligned", sectors=exactly(8, 4))
+    (finding,) = rules.check(kernel(result, launch=Launch(Dim3(4, 64), None, "host")))
+    assert (finding.rule, str(finding.severity)) == ("CC101", "warning")
+    assert finding.reason == "blockDim.x = 4: a warp covers 8 rows of the block"
     assert finding.advice == "a row of the block should fill a sector: blockDim.x a multiple of 8"
+
+
+def test_rows_of_one_sector_that_straddle_two_are_misaligned() -> None:
+    result = access(pattern="misaligned", sectors=exactly(8, 4))
+    (finding,) = rules.check(kernel(result, launch=Launch(Dim3(8, 32), None, "host")))
+    assert (finding.rule, str(finding.severity)) == ("CC102", "note")
 
 
 def test_a_note_gives_no_advice_on_strides() -> None:

@@ -66,6 +66,11 @@ def test_silent_on(result: Any) -> None:
             id="rows that overlap",
         ),
         pytest.param(
+            shared(exactly(2, 1), lane_stride_bytes=68),
+            "note CC201",
+            id="a 17-word pitch in a block of 16 x 16",
+        ),
+        pytest.param(
             shared(exactly(2, 1), lane_stride_bytes=None),
             "warning CC201",
             id="a stride within each row of the block",

@@ -11,21 +11,24 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
+from coalescecheck.frontend.host.contexts import (
+    MAX_INSTANCES,
+    Context,
+    argument_of,
+    contexts,
+    template_arguments,
+)
 from coalescecheck.frontend.host.pointers import pointer_offset
 from coalescecheck.frontend.host.scopes import (
     ancestors,
-    declared_name,
-    enclosing_function,
     expressions,
     node_text,
-    template_parameters,
 )
-from coalescecheck.frontend.host.values import Bindings, HostValues, template_arguments
+from coalescecheck.frontend.host.values import HostValues
 from coalescecheck.frontend.unit import Unit
 from coalescecheck.launch import Dim3, Launch
 from coalescecheck.source import Span
 
-_MAX_INSTANCES = 16  # calls of a function template around a launch that are told apart
 _API = frozenset({"cudaLaunchKernel", "cudaLaunchCooperativeKernel"})
 
 
@@ -75,10 +78,10 @@ def find_launches(unit: Unit) -> tuple[LaunchSite, ...]:
     values = HostValues(unit)
     sites: list[LaunchSite] = []
     for call in _launch_calls(unit):
-        for bindings in _contexts(values, call):
-            values.bind(bindings)
-            site = _site(unit, values, call, bindings)
-            if site is not None and site not in sites[-_MAX_INSTANCES:]:
+        for context in contexts(values, call):
+            values.bind(context)
+            site = _site(unit, values, call, context)
+            if site is not None and site not in sites[-MAX_INSTANCES:]:
                 sites.append(site)
     return tuple(sites)
 
@@ -146,25 +149,7 @@ def _call_around(node: Node | None) -> Node | None:
     return call if node_text(function).rsplit("::", 1)[-1] in _API else None
 
 
-def _contexts(values: HostValues, call: Node) -> list[Bindings]:
-    """The template arguments under which the function around a launch is called."""
-    function = enclosing_function(call)
-    if function is None or not template_parameters(function):
-        return [{}]
-    names = [declared_name(p) for p in template_parameters(function)]
-    instances: list[Bindings] = []
-    seen: set[tuple[str, ...]] = set()
-    for bindings in values.instances(function):
-        key = tuple(node_text(bindings.get(name)) for name in names)
-        if key not in seen:
-            seen.add(key)
-            instances.append(bindings)
-    if not instances or len(instances) > _MAX_INSTANCES:
-        return [dict.fromkeys(names)]
-    return instances
-
-
-def _site(unit: Unit, values: HostValues, call: Node, bindings: Bindings) -> LaunchSite | None:
+def _site(unit: Unit, values: HostValues, call: Node, context: Context) -> LaunchSite | None:
     syntax = next((c for c in call.children if c.type == "kernel_call_syntax"), None)
     given = expressions(call.child_by_field_name("arguments"))
     if syntax is not None:
@@ -186,7 +171,7 @@ def _site(unit: Unit, values: HostValues, call: Node, bindings: Bindings) -> Lau
     return LaunchSite(
         kernel=kernel,
         template_args=tuple(
-            _template_source(values, a, bindings) for a in template_arguments(function)
+            argument_of(values, a, context).source for a in template_arguments(function)
         ),
         grid=values.dim3(configuration[0]),
         block=values.dim3(configuration[1]),
@@ -232,28 +217,3 @@ def _bare_name(function: Node) -> str | None:
         node = node.child_by_field_name("name")
     parts.append(node_text(node))
     return "::".join(part for part in parts if part)
-
-
-def _template_source(values: HostValues, argument: Node, bindings: Bindings) -> str | None:
-    """A template argument as written, or as the function around it was instantiated; the
-    value where it is a constant expression."""
-    source = " ".join(node_text(argument).split())
-    if source in bindings:
-        bound = bindings[source]
-        if bound is None:
-            return None
-        number = values.integer(bound)
-        return " ".join(node_text(bound).split()) if number is None else str(number)
-    if argument.type in ("number_literal", "true", "false", "char_literal"):
-        return source
-    number = values.integer(argument)
-    if number is not None:
-        return str(number)
-    return None if _mentions(argument, bindings) else source
-
-
-def _mentions(node: Node, names: Bindings) -> bool:
-    """Whether a name occurs in an expression."""
-    if node.type.endswith("identifier") and node_text(node) in names:
-        return True
-    return any(_mentions(child, names) for child in node.named_children)

@@ -69,7 +69,7 @@ def dump_body(body: Iterable[Stmt]) -> str:
 def dump_expr(expr: Expr) -> str:
     """One expression, fully parenthesised except at the outside."""
     text = _expr(expr)
-    return text[1:-1] if isinstance(expr, Binary) and text.startswith("(") else text
+    return text[1:-1] if isinstance(expr, Binary | Select) and text.startswith("(") else text
 
 
 # --- declarations -----------------------------------------------------------------------------

@@ -124,3 +124,9 @@ def children(expr: Expr) -> tuple[Expr, ...]:
         case Call():
             return expr.args
     return ()
+
+
+def builtins_of(expr: Expr) -> set[str]:
+    """Names of the CUDA variables (``threadIdx.y`` …) that occur in ``expr``."""
+    found = {expr.name} if isinstance(expr, Builtin) else set()
+    return found.union(*(builtins_of(child) for child in children(expr)))

@@ -218,9 +218,7 @@ class WarpOp:
     args: tuple[Expr, ...]
 
 
-Stmt = (
-    Assign | Load | Store | Atomic | If | Loop | Scope | Leave | Continue | Barrier | WarpOp
-)
+Stmt = Assign | Load | Store | Atomic | If | Loop | Scope | Leave | Continue | Barrier | WarpOp
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +249,24 @@ def nested(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
             return (stmt.test, stmt.body, stmt.step)
         case Scope():
             return (stmt.body,)
+    return ()
+
+
+def expressions(stmt: Stmt) -> tuple[Expr, ...]:
+    """The expressions that ``stmt`` itself evaluates, without those of nested statements."""
+    match stmt:
+        case Assign():
+            return (stmt.value,)
+        case Load():
+            return (stmt.address,)
+        case Store():
+            return (stmt.address, stmt.value)
+        case Atomic():
+            return (stmt.address, *stmt.operands)
+        case If() | Loop():
+            return (stmt.condition,)
+        case WarpOp():
+            return stmt.args
     return ()
 
 

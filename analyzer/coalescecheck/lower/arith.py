@@ -64,6 +64,8 @@ def cast(expr: Expr, to: ScalarType) -> Expr:
                 return folded
         case Undefined():
             return replace(expr, type=to, key=f"{expr.key}.{to}")
+        case Cast() if to == BOOL and expr.operand.type == BOOL:
+            return expr.operand
     if to == BOOL:
         return Binary("!=", expr, zero(expr.type), BOOL)
     return Cast(expr, to)

@@ -18,7 +18,7 @@ from coalescecheck.lower.values import Memory, Scalar, Value
 @dataclass(frozen=True, slots=True)
 class Request:
     """``result`` is the prototype's result type, None without a prototype; ``used`` is False
-    for a call whose value nobody looks at."""
+    for a call whose value nobody looks at; ``params`` are the prototype's parameter types."""
 
     cx: Context
     name: str
@@ -26,13 +26,18 @@ class Request:
     result: CType | None
     node: c_ast.FuncCall
     used: bool
+    params: tuple[CType, ...] = ()
 
     def value(self, index: int) -> Value:
-        """The value of one argument; call it once, in order."""
-        return self.cx.evaluate(self.cx, self.args[index])
+        """The value of one argument, a number as the prototype says; call it once, in order."""
+        value = self.cx.evaluate(self.cx, self.args[index])
+        wanted = self.params[index] if index < len(self.params) else None
+        if isinstance(wanted, Number) and isinstance(value.type, Number):
+            return places.convert(self.cx, value, wanted, self.node)
+        return value
 
     def values(self) -> list[Value]:
-        return [self.cx.evaluate(self.cx, arg) for arg in self.args]
+        return [self.value(index) for index in range(len(self.args))]
 
     def number(self, index: int, ctype: Number) -> Expr:
         """One argument converted to a number."""

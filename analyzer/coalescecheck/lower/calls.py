@@ -34,11 +34,18 @@ def call(cx: Context, node: c_ast.FuncCall, *, used: bool) -> Value:
     handler = intrinsics.find(name)
     if handler is not None:
         result = _result_type(callee)
-        request = intrinsics.Request(cx, name, arguments, result, node, used)
+        params = _parameter_types(callee)
+        request = intrinsics.Request(cx, name, arguments, result, node, used, params)
         value = handler(request)
         return value if result in (None, VOID) else places.convert(cx, value, result, node)
     values = [cx.evaluate(cx, argument) for argument in arguments]
     return unknown_call(cx, name, values, callee, node)
+
+
+def _parameter_types(callee: Callee | None) -> tuple[ctypes.CType, ...]:
+    if callee is not None and isinstance(callee.type, Function):
+        return callee.type.params or ()
+    return ()
 
 
 def _result_type(callee: Callee | None) -> ctypes.CType | None:
@@ -63,8 +70,11 @@ def unknown_call(
 
 def _forgotten_call(cx: Context, shown: str, values: list[Value], callee: Callee | None) -> Value:
     reason = f"`{shown or 'a function pointer'}()` is not followed"
-    for value in values:
-        _may_write_through(cx, value, reason)
+    params = _parameter_types(callee)
+    for index, value in enumerate(values):
+        param = params[index] if index < len(params) else None
+        if not (isinstance(param, Pointer) and param.const):
+            _may_write_through(cx, value, reason)
     result = _result_type(callee) or ctypes.INT
     if result == VOID:
         return NOTHING

@@ -187,4 +187,5 @@ class Context:
         return var
 
     def undefined(self, name: str, reason: str, type_: ScalarType, uniform: bool = False) -> Expr:
-        return Undefined(self.unique(f"{name}"), reason, type_, uniform)
+        key = self.unique(f"?{name}")[1:]  # keys are not variables
+        return Undefined(key, reason, type_, uniform)

@@ -31,6 +31,7 @@ from coalescecheck.lower.ctypes import INT, VOID, CType, Pointer
 from coalescecheck.lower.declarations import Declared
 from coalescecheck.lower.values import Fixed, Place, Reference, Scalar, Value, Variable
 
+MAX_CHAIN = 50  # operators in one IR expression, so that its walkers need no deep recursion
 NOTHING = Scalar(VOID, Const(ir.I32, 0))
 
 
@@ -145,9 +146,15 @@ def _constant(cx: Context, node: c_ast.Node) -> Value:
 def _binary(cx: Context, node: c_ast.Node) -> Value:
     if node.op in ("&&", "||"):
         return Scalar(ctypes.BOOL, _short_circuit(cx, node))
-    left = evaluate(cx, node.left)
-    right = evaluate(cx, node.right)
-    return operators.binary(cx, node.op, left, right, node)
+    chain = [node]  # a + b + c + … is nested to the left, in generated code hundreds deep
+    while isinstance(chain[-1].left, c_ast.BinaryOp) and chain[-1].left.op not in ("&&", "||"):
+        chain.append(chain[-1].left)
+    value = evaluate(cx, chain[-1].left)
+    for count, inner in enumerate(reversed(chain), 1):
+        value = operators.binary(cx, inner.op, value, evaluate(cx, inner.right), inner)
+        if count % MAX_CHAIN == 0 and isinstance(value, Scalar):
+            value = Scalar(value.type, cx.keep(value.expr))
+    return value
 
 
 def _short_circuit(cx: Context, node: c_ast.Node) -> Expr:

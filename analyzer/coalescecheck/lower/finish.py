@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from coalescecheck.ir.expr import ArrayBase, Expr, Select, Undefined, Var
+from coalescecheck.ir.expr import ArrayBase, Expr, Select, Var
 from coalescecheck.ir.kernel import (
     Access,
     Assign,
@@ -114,8 +114,7 @@ def _poison(
                 result.append(stmt)
                 for var in (stmt.var, *(var for _, var in stmt.more)):
                     reason = "an unknown function may have written it"
-                    unknown = Undefined(cx.unique(var.name), reason, var.type)
-                    result.append(Assign(var, unknown))
+                    result.append(Assign(var, cx.undefined(var.name, reason, var.type)))
             case _:
                 result.append(stmt)
     return tuple(result)

@@ -44,7 +44,13 @@ def lower(kernel_c: KernelC, *, pads: Mapping[str, int] = _NO_PADS) -> Kernel:
     """The IR of a kernel; ``pads`` adds elements to the innermost dimension of shared arrays."""
     if kernel_c.text is None:
         raise UnsupportedConstruct("the kernel could not be rewritten to C", kernel_c.span)
-    tree = _parse(kernel_c)
+    try:
+        return _lower(kernel_c, _parse(kernel_c), pads)
+    except RecursionError as error:
+        raise UnsupportedConstruct("its expressions are nested too deep", kernel_c.span) from error
+
+
+def _lower(kernel_c: KernelC, tree: c_ast.FileAST, pads: Mapping[str, int]) -> Kernel:
     demoted: frozenset[Hashable] = frozenset()
     for _ in range(MAX_ATTEMPTS):
         cx = Context(kernel_c.source_map, pads, demoted, expressions.evaluate, statements.execute)
@@ -60,7 +66,7 @@ def _parse(kernel_c: KernelC) -> c_ast.FileAST:
     try:
         return CParser(dialect="c23").parse(text, filename="")
     except ParseError as error:
-        span, message = kernel_c.span, str(error)
+        span, message = kernel_c.span, str(error).removeprefix(": ")
         place = _PARSE_PLACE.match(message)
         if place is not None:
             span = kernel_c.source_map.span(int(place[1]), int(place[2] or 1))
@@ -98,7 +104,7 @@ def _result(cx: Context, kernel_c: KernelC, body: tuple[ir_kernel.Stmt, ...]) ->
         arrays=cx.arrays,
         accesses=accesses,
         body=(ir_kernel.Scope(KERNEL, body),),
-        diagnostics=(*kernel_c.diagnostics, *cx.diagnostics),
+        diagnostics=tuple(cx.diagnostics),
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from coalescecheck.ir import types as ir
-from coalescecheck.ir.expr import ArrayBase, Builtin, Var
+from coalescecheck.ir.expr import ArrayBase, Builtin, Const, Var
 from coalescecheck.ir.kernel import Assign, Param, Space
 from coalescecheck.lower import ctypes, declarations, initializers, places, storage
 from coalescecheck.lower.context import Callee, Context
@@ -73,7 +73,7 @@ def _local(cx: Context, node: c_ast.Decl) -> None:
             value = initializers.initial_value(cx, declared.type, node.init)
             if isinstance(declared.type, ArrayOf) and isinstance(value.type, ArrayOf):
                 declared = replace(declared, type=value.type)
-    given = _const_table(cx, node, declared, value)
+    given = _constant(declared, value) or _const_table(cx, node, declared, value)
     if given is None and isinstance(value, Members):
         given = storage.borrow(cx, node.name, value, id(node), node)
     if given is not None:
@@ -90,6 +90,14 @@ def _local(cx: Context, node: c_ast.Decl) -> None:
 def _is_inferred(node: c_ast.Decl) -> bool:
     inner = getattr(node.type, "type", None)
     return isinstance(inner, c_ast.InferredType) and node.init is not None
+
+
+def _constant(declared: Declared, value: Value | None) -> Place | None:
+    """A const number of known value: uses of it are constant expressions, as in C++."""
+    if not declared.const or declared.volatile or not isinstance(declared.type, Number):
+        return None
+    known = isinstance(value, Scalar) and isinstance(value.expr, Const)
+    return Fixed(value) if known and value is not None else None
 
 
 def _const_table(
@@ -110,8 +118,6 @@ def _leave_undefined(cx: Context, place: Place) -> None:
     """Reading a variable before it is assigned gives nothing one may rely on."""
     for variable in places.variables_of(place):
         name = variable.var.name
-        if isinstance(variable.type, ctypes.Pointer):
-            continue  # it may yet become an alias
         unknown = cx.undefined(name, f"`{name}` has no value yet", variable.var.type)
         cx.emit(Assign(variable.var, unknown))
 

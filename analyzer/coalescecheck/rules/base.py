@@ -20,6 +20,8 @@ from coalescecheck.findings import Finding, Fix, Severity
 WARNING_RATIO = 2.0
 NOTE_RATIO = 1.1
 
+SECTOR_BYTES = 32  # the unit global memory moves in
+
 HEADINGS = ("What it detects", "Why it is slow", "Example", "Use instead", "Limits")
 
 
@@ -119,6 +121,13 @@ def severity_of(ratio: float) -> Severity | None:
     if ratio >= WARNING_RATIO:
         return Severity.WARNING
     return Severity.NOTE if ratio >= NOTE_RATIO else None
+
+
+def rows_are_shorter_than_a_sector(analysis: KernelAnalysis, result: AccessResult) -> bool:
+    """Whether contiguous lanes of one row of the block leave part of their sector unused."""
+    block = analysis.launch.block
+    contiguous = result.lane_stride_bytes in (result.width_bytes, -result.width_bytes)
+    return block is not None and contiguous and block.x * result.width_bytes < SECTOR_BYTES
 
 
 def sentence(*parts: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from coalescecheck import wording
 from coalescecheck.analysis import KernelAnalysis
 from coalescecheck.findings import Finding, Severity
-from coalescecheck.rules.base import Rule, excess
+from coalescecheck.rules.base import Rule, excess, rows_are_shorter_than_a_sector
 
 WORTH_A_NOTE = 0.5  # sectors per request above the ideal
 
@@ -55,6 +55,8 @@ class MisalignedGlobalAccess(Rule):
         for result in analysis.accesses:
             if result.space != "global" or result.pattern != "misaligned":
                 continue
+            if rows_are_shorter_than_a_sector(analysis, result):
+                continue  # CC101 says it
             cost = excess(result, result.sectors)
             if cost is None or cost.actual - cost.ideal < WORTH_A_NOTE:
                 continue

@@ -91,17 +91,34 @@ class SharedBankConflict(Rule):
 def _severity(cost: Excess, result: AccessResult) -> Severity | None:
     """A note where two lanes share a bank only because rows of the block overlap in it."""
     severity = severity_of(cost.ratio)
-    steady = result.lane_stride_bytes is not None or result.pattern == "strided"
-    return severity if severity is None or steady or cost.ratio > 2 else Severity.NOTE
+    overlap = cost.ratio <= 2 and _step_visits_every_bank(result)
+    return Severity.NOTE if severity is not None and overlap else severity
+
+
+def _words(result: AccessResult) -> int | None:
+    """The lane step of a 4-byte access in words, where it is a number of them."""
+    stride = result.lane_stride_bytes
+    if isinstance(stride, int) and result.width_bytes == BANK_BYTES and stride % BANK_BYTES == 0:
+        return abs(stride) // BANK_BYTES
+    return None
+
+
+def _step_visits_every_bank(result: AccessResult) -> bool:
+    """Whether the lanes of one row of the block cannot be to blame for a conflict."""
+    words = _words(result)
+    if words is None:
+        return result.lane_stride_bytes is None and result.pattern != "strided"
+    return words % 2 == 1
 
 
 def _reason(result: AccessResult) -> str:
-    stride = result.lane_stride_bytes
-    if isinstance(stride, int) and stride % BANK_BYTES == 0 and result.width_bytes == BANK_BYTES:
-        words = abs(stride) // BANK_BYTES
+    words = _words(result)
+    if words is not None and words % 2 == 0:
         banks = BANKS // gcd(words, BANKS)
         used = wording.plural(banks, "bank")
         return f"a step of {wording.plural(words, 'word')} visits only {used} of {BANKS}"
+    if words is not None:
+        return "rows of the block overlap in some banks"
     if result.bank_conflict_degree is not None and result.bank_conflict_degree[1] > 1:
         return f"up to {result.bank_conflict_degree[1]} lanes want different words of one bank"
     return result.reason
@@ -141,7 +158,7 @@ def _advice(analysis: KernelAnalysis, result: AccessResult, trial: PadTrial | No
     if tried:
         most = max(trial.pad for trial in tried)
         return f"no pad of 1 to {most} elements per row of `{tried[0].declared}` helps here"
-    stride = result.lane_stride_bytes
-    if isinstance(stride, int) and stride % BANK_BYTES == 0 and result.width_bytes == BANK_BYTES:
+    words = _words(result)
+    if words is not None and words % 2 == 0:
         return "a step of an odd number of words visits every bank"
     return ""

@@ -8,9 +8,16 @@ from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, KernelAnalysis
 from coalescecheck.findings import Finding, Severity
 from coalescecheck.launch import WARP_SIZE
-from coalescecheck.rules.base import Excess, Rule, excess, sentence, severity_of
+from coalescecheck.rules.base import (
+    SECTOR_BYTES,
+    Excess,
+    Rule,
+    excess,
+    rows_are_shorter_than_a_sector,
+    sentence,
+    severity_of,
+)
 
-SECTOR_BYTES = 32  # the unit global memory moves in
 LINE_SECTORS = 4  # a 128-byte line, which the caches look up as one
 
 
@@ -63,7 +70,7 @@ class StridedGlobalAccess(Rule):
 
     def check(self, analysis: KernelAnalysis) -> Iterator[Finding]:
         for result in analysis.accesses:
-            if result.space != "global" or result.pattern in ("misaligned", "gather"):
+            if result.space != "global" or not _is_ours(analysis, result):
                 continue
             cost = excess(result, result.sectors)
             if cost is None:
@@ -84,6 +91,13 @@ class StridedGlobalAccess(Rule):
             )
 
 
+def _is_ours(analysis: KernelAnalysis, result: AccessResult) -> bool:
+    """Misaligned rows are CC102's, unless they are too short to fill a sector when aligned."""
+    if result.pattern == "misaligned":
+        return rows_are_shorter_than_a_sector(analysis, result)
+    return result.pattern != "gather"
+
+
 def _severity(cost: Excess, result: AccessResult) -> Severity | None:
     """A note where lanes without a common step waste less than a line: neighbours use it."""
     severity = severity_of(cost.ratio)
@@ -101,18 +115,11 @@ def _reason(analysis: KernelAnalysis, result: AccessResult) -> str:
         return f"of every {abs(stride)} bytes the warp spans it uses {width}"
     if isinstance(stride, str):
         return f"the distance of neighbouring lanes, {stride} bytes, grows with a parameter"
-    width_of_rows = _row_lanes(analysis, result)
-    if width_of_rows:
-        rows = -(-WARP_SIZE // width_of_rows)
-        return f"blockDim.x = {width_of_rows}: a warp covers {rows} rows of the block"
-    return result.reason
-
-
-def _row_lanes(analysis: KernelAnalysis, result: AccessResult) -> int:
-    """How many lanes of a warp lie in one row of a narrow block, 0 where that is no matter."""
     block = analysis.launch.block
-    narrow = block is not None and block.x < WARP_SIZE and result.lane_stride_bytes is None
-    return block.x if block is not None and narrow else 0
+    if block is not None and block.x < WARP_SIZE:
+        rows = -(-WARP_SIZE // block.x)
+        return f"blockDim.x = {block.x}: a warp covers {rows} rows of the block"
+    return result.reason
 
 
 def _advice(analysis: KernelAnalysis, result: AccessResult) -> str:
@@ -120,12 +127,9 @@ def _advice(analysis: KernelAnalysis, result: AccessResult) -> str:
     stride = result.lane_stride_bytes
     if array is not None and array.element_kind == "struct" and stride == array.element_size:
         return f"keep the members of {array.element} in separate arrays, one element per lane"
-    row_lanes = _row_lanes(analysis, result)
-    if row_lanes:
-        if row_lanes * result.width_bytes < SECTOR_BYTES:
-            lanes = SECTOR_BYTES // result.width_bytes
-            return f"a row of the block should fill a sector: blockDim.x a multiple of {lanes}"
-        return ""
-    if isinstance(stride, int) and abs(stride) < SECTOR_BYTES:
+    if rows_are_shorter_than_a_sector(analysis, result):
+        lanes = SECTOR_BYTES // result.width_bytes
+        return f"a row of the block should fill a sector: blockDim.x a multiple of {lanes}"
+    if isinstance(stride, int) and result.width_bytes < abs(stride) < SECTOR_BYTES:
         return "let neighbouring lanes use neighbouring elements"
     return "let threadIdx.x select the contiguous index, or stage the data through a shared tile"

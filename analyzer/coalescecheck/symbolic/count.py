@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from coalescecheck.launch import WARP_SIZE
 from coalescecheck.symbolic.conditions import is_known
 from coalescecheck.symbolic.domain import Rows, Switch, classes
-from coalescecheck.symbolic.form import Atom, Context, Form, Symbol
+from coalescecheck.symbolic.form import Atom, Context, Form, Symbol, number
 from coalescecheck.symbolic.lanes import Lanes
 from coalescecheck.symbolic.measure import Measures, Target, measure
 from coalescecheck.symbolic.numeric import Evaluator
@@ -44,18 +44,31 @@ class Split:
 class Tally:
     """Requests and their counts.
 
-    ``weight`` counts how often each entry happens; ``shift`` is the unknown uniform shift (bytes)
-    each entry was taken at.  ``shifts`` are all the shifts tried.
+    ``weight`` counts how often each entry happens, ``row`` is the class it belongs to;
+    ``shifts`` are all the unknown uniform shifts (bytes) each class was taken at.
     """
 
     measures: Measures
     weight: Ints
-    shift: Ints
+    row: Ints
     shifts: tuple[int, ...]
 
     @property
     def requests(self) -> int:
+        """Requests counted, at every shift."""
         return int(self.weight.sum())
+
+    def of(self, rows: slice) -> Tally:
+        """The part that belongs to some classes (rows are in increasing order per shift)."""
+        chosen = (self.row >= rows.start) & (self.row < rows.stop)
+        m = self.measures
+        fields = (m.units, m.ideal, m.lines, m.degree, m.asked)
+        return Tally(
+            Measures(*(f[chosen] for f in fields)),
+            self.weight[chosen],
+            self.row[chosen],
+            self.shifts,
+        )
 
 
 class TooMany(Exception):
@@ -140,17 +153,41 @@ class Counter:
     # --- counting -----------------------------------------------------------------------------
 
     def tally(
+        self, split: Split, guards: list[Form], ranges: Mapping[int, int], target: Target
+    ) -> Tally:
+        """Count all requests.  Raises TooMany when the launch cannot be enumerated."""
+        rows, switches, whole = self._rows(split, guards, ranges, target)
+        shifts = self._shifts(split.unknown, target.modulus)
+        return self._evaluate(split, rows, switches, whole, shifts, target)
+
+    def scan(
         self,
         split: Split,
         guards: list[Form],
         ranges: Mapping[int, int],
         target: Target,
-        fixed: Mapping[int, int],
-    ) -> Tally:
-        """Count all requests; ``fixed`` gives values to unknown symbols in the lane part.
+        symbol: int,
+        values: list[int],
+    ) -> dict[int, Tally]:
+        """Count all requests for every value of one unknown symbol."""
+        rows, switches, whole = self._rows(split, guards, ranges, target)
+        groups: dict[tuple[int, ...], list[tuple[int, int]]] = {}
+        for value in values:
+            unknown = self.ctx.substitute(split.unknown, {symbol: number(value)})
+            rest = unknown - number(unknown.constant)
+            shifts = self._shifts(rest, target.modulus)
+            groups.setdefault(shifts, []).append((value, unknown.constant))
+        result: dict[int, Tally] = {}
+        for shifts, members in groups.items():
+            many = _repeated(rows, symbol, members)
+            tally = self._evaluate(split, many, switches, whole, shifts, target)
+            for at, (value, _) in enumerate(members):
+                result[value] = tally.of(slice(at * rows.size, (at + 1) * rows.size))
+        return result
 
-        Raises TooMany when the launch cannot be enumerated.
-        """
+    def _rows(
+        self, split: Split, guards: list[Form], ranges: Mapping[int, int], target: Target
+    ) -> tuple[Rows, list[Switch], list[Form]]:
         switches, whole = [], []
         for guard in guards:
             switch = self._switch(guard, ranges)
@@ -160,10 +197,9 @@ class Counter:
                 switches.append(switch)
         raw = self._raw(split, switches, whole, ranges)
         rows = classes(self.ctx, ranges, split.uniform, tuple(switches), raw, target.modulus)
-        shifts = self._shifts(split.unknown, target.modulus)
-        if rows is None or rows.size * len(shifts) * self.lanes.warps * WARP_SIZE > LANE_LIMIT:
+        if rows is None:
             raise TooMany
-        return self._evaluate(split, rows, switches, whole, shifts, target, fixed)
+        return rows, switches, whole
 
     def _raw(
         self,
@@ -189,11 +225,11 @@ class Counter:
         whole: list[Form],
         shifts: tuple[int, ...],
         target: Target,
-        fixed: Mapping[int, int],
     ) -> Tally:
+        if rows.size * len(shifts) * self.lanes.warps * WARP_SIZE > LANE_LIMIT:
+            raise TooMany
         forms = (split.lanes, *whole, *(s.lanes for s in switches))
         threads = self.threads(forms)
-        threads |= {g: np.full((1, 1, 1), v, np.int64) for g, v in fixed.items()}
         per_chunk = max(1, CHUNK // (self.lanes.warps * WARP_SIZE * len(shifts)))
         parts = []
         for start in range(0, rows.size, per_chunk):
@@ -203,7 +239,8 @@ class Counter:
             active = self._active(evaluator, rows, chosen, switches, whole)
             addresses = evaluator.form(split.lanes) + rows.shift[chosen, None, None]
             weight = np.broadcast_to(rows.weight[chosen, None], active.shape[:2])
-            parts.append(_collect(addresses, active, weight, shifts, target))
+            row = np.arange(rows.size)[chosen, None]
+            parts.append(_collect(addresses, active, weight, row, shifts, target))
         return _joined(parts, shifts)
 
     def _active(
@@ -243,21 +280,22 @@ def _collect(
     addresses: Ints,
     active: NDArray[np.bool_],
     weight: Ints,
+    row: Ints,
     shifts: tuple[int, ...],
     target: Target,
 ) -> tuple[Measures, Ints, Ints]:
     """Measure the requests with an active lane, at every shift."""
+    row = np.broadcast_to(row, active.shape[:2]).reshape(-1)
     addresses = np.broadcast_to(addresses, active.shape).reshape(-1, WARP_SIZE)
     active = active.reshape(-1, WARP_SIZE)
     runs = active.any(axis=1)
-    addresses, active, weight = addresses[runs], active[runs], weight.reshape(-1)[runs]
-    count = len(weight)
+    addresses, active = addresses[runs], active[runs]
+    weight, row = weight.reshape(-1)[runs], row[runs]
     if len(shifts) > 1:
         addresses = np.concatenate([addresses + s for s in shifts])
         active = np.tile(active, (len(shifts), 1))
-        weight = np.tile(weight, len(shifts))
-    shift = np.repeat(np.asarray(shifts, np.int64), count)
-    return measure(addresses, active, target), weight, shift
+        weight, row = np.tile(weight, len(shifts)), np.tile(row, len(shifts))
+    return measure(addresses, active, target), weight, row
 
 
 def _joined(parts: list[tuple[Measures, Ints, Ints]], shifts: tuple[int, ...]) -> Tally:
@@ -265,8 +303,8 @@ def _joined(parts: list[tuple[Measures, Ints, Ints]], shifts: tuple[int, ...]) -
         empty = np.zeros(0, np.int64)
         return Tally(Measures(empty, empty, empty, empty, empty), empty, empty, shifts)
     if len(parts) == 1:
-        ((measures, weight, shift),) = parts
-        return Tally(measures, weight, shift, shifts)
+        ((measures, weight, row),) = parts
+        return Tally(measures, weight, row, shifts)
     fields = ("units", "ideal", "lines", "degree", "asked")
     measures = Measures(*(np.concatenate([getattr(p[0], f) for p in parts]) for f in fields))
     return Tally(
@@ -274,4 +312,17 @@ def _joined(parts: list[tuple[Measures, Ints, Ints]], shifts: tuple[int, ...]) -
         np.concatenate([p[1] for p in parts]),
         np.concatenate([p[2] for p in parts]),
         shifts,
+    )
+
+
+def _repeated(rows: Rows, symbol: int, members: list[tuple[int, int]]) -> Rows:
+    """The rows once for every (value of ``symbol``, address constant), value by value."""
+    count = len(members)
+    values = np.repeat(np.asarray([v for v, _ in members], np.int64), rows.size)
+    constants = np.repeat(np.asarray([c for _, c in members], np.int64), rows.size)
+    return Rows(
+        np.tile(rows.weight, count),
+        np.tile(rows.shift, count) + constants,
+        tuple(np.tile(s, count) for s in rows.switches),
+        {g: np.tile(v, count) for g, v in rows.raw.items()} | {symbol: values},
     )

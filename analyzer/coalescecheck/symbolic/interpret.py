@@ -9,7 +9,6 @@ every access that the thread can get to.  Both sides of a branch are followed an
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
 from coalescecheck.ir import kernel as ir
 from coalescecheck.ir.expr import Expr, Var
@@ -17,6 +16,7 @@ from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.form import Context, Form, Symbol, number
 from coalescecheck.symbolic.loops import LoopSolver
 from coalescecheck.symbolic.reach import LoopInfo, Reach
+from coalescecheck.symbolic.state import Frame, State
 from coalescecheck.symbolic.values import Environment, Geometry, Values
 
 MAX_STEPS = 400_000  # statements interpreted; a kernel that needs more is given up with a reason
@@ -24,33 +24,6 @@ MAX_STEPS = 400_000  # statements interpreted; a kernel that needs more is given
 
 class TooLarge(Exception):
     """The kernel needs more interpretation steps than any reader would wait for."""
-
-
-@dataclass(slots=True)
-class State:
-    """A point of the program: variables and the conditions under which it is reached."""
-
-    env: Environment
-    path: tuple[Form, ...]
-
-    def copy(self) -> State:
-        return State(dict(self.env), self.path)
-
-
-@dataclass(slots=True)
-class Frame:
-    """An enclosing scope or loop that jumps can leave.
-
-    ``exits`` and ``continues`` collect the states of jumps to it; ``passed`` says that some jump
-    from inside went to a scope further out; ``info`` is set for loops.
-    """
-
-    label: str
-    entry: tuple[Form, ...]
-    exits: list[State] = field(default_factory=list)
-    continues: list[State] = field(default_factory=list)
-    passed: bool = False
-    info: LoopInfo | None = None
 
 
 class Interpreter:

@@ -23,10 +23,11 @@ from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.form import ZERO, Atom, Context, Form, Symbol, number
 from coalescecheck.symbolic.numeric import Evaluator
 from coalescecheck.symbolic.reach import LoopInfo
+from coalescecheck.symbolic.state import Frame, State
 from coalescecheck.symbolic.values import Environment
 
 if TYPE_CHECKING:
-    from coalescecheck.symbolic.interpret import Interpreter, State
+    from coalescecheck.symbolic.interpret import Interpreter
 
 TABLE_LIMIT = 1024  # iterations that are run through one by one
 FLAG_ROUNDS = 4  # a flag only ever turns from uniform to varying, along chains of variables
@@ -79,8 +80,6 @@ class LoopSolver:
 
     def _once(self, stmt: ir.Loop, state: State) -> State | None:
         """A loop whose body never comes to a second iteration: ``do { } while (0)``."""
-        from coalescecheck.symbolic.interpret import Frame, State
-
         it = self._it
         frame = Frame(stmt.label, state.path)
         current: State | None = state
@@ -170,8 +169,6 @@ class LoopSolver:
         self, stmt: ir.Loop, env: Environment, state: State, info: LoopInfo
     ) -> Iteration:
         """One run of test, body and step under ``info``."""
-        from coalescecheck.symbolic.interpret import Frame, State
-
         it = self._it
         current: State | None = State(env, state.path)
         condition, normal_exit = op.ONE, None
@@ -446,14 +443,12 @@ class LoopSolver:
         assigned: dict[str, ScalarType],
         endless: bool,
     ) -> State | None:
-        from coalescecheck.symbolic.interpret import State
-
         broke = bool(iteration.exits)
         if iteration.normal_exit is None or endless:
             if not broke:
                 return None
             if iteration.end is None and len(iteration.exits) == 1:
-                return State(iteration.exits[0].env, state.path)
+                return self._left_at_once(iteration.exits[0], info)
         trips = None if broke or info.carry else self._trips(info, stmt.test_first)
         varying_exit = any(
             self._ctx.varying(c) for c in (iteration.condition, *info.entry, *info.carry)
@@ -470,6 +465,12 @@ class LoopSolver:
         if iteration.escaped:
             path = (*path, self._it.values.opaque_condition(varying_exit, "a return in a loop"))
         return State(env, path)
+
+    def _left_at_once(self, exit_: State, info: LoopInfo) -> State:
+        """The state of a break that is always taken in the first iteration."""
+        first = {info.counter: ZERO}
+        env = {n: self._ctx.substitute(f, first) for n, f in exit_.env.items()}
+        return State(env, tuple(self._ctx.substitute(c, first) for c in exit_.path))
 
     def _final(
         self,

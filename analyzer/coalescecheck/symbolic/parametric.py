@@ -15,7 +15,7 @@ from math import gcd
 import numpy as np
 
 from coalescecheck.symbolic.count import Counter, Split, Tally
-from coalescecheck.symbolic.form import Atom, Context, Form, Symbol, number
+from coalescecheck.symbolic.form import Atom, Context, Form, Symbol
 from coalescecheck.symbolic.measure import Target
 from coalescecheck.symbolic.numeric import Evaluator
 
@@ -105,22 +105,26 @@ class Profiler:
         if apart is None or apart // multiple > SEPARATION_LIMIT:
             return None
         period = self._period(symbol, multiple)
-        large = [self._count(symbol, FAR + r * multiple) for r in range(period)]
-        ranges = tuple(_range(t) for t in large)
-        small: dict[int, tuple[int, int]] = {}
-        far_negative = ranges
-        if symbol in self._ctx.leaves(self._split.lanes):
-            steps = range(-(apart // multiple) - 1, apart // multiple + 2)
-            small = {n * multiple: _range(self._count(symbol, n * multiple)) for n in steps}
-            far_negative = tuple(
-                _range(self._count(symbol, -FAR + r * multiple)) for r in range(period)
-            )
+        above = [FAR + r * multiple for r in range(period)]
+        scales = symbol in self._ctx.leaves(self._split.lanes)
+        near: list[int] = []
+        below: list[int] = []
+        if scales:
+            near = [n * multiple for n in range(-(apart // multiple) - 1, apart // multiple + 2)]
+            below = [-FAR + r * multiple for r in range(period)]
+        tallies = self._counter.scan(
+            self._split, self._guards, self._ranges, self._target, symbol, above + near + below
+        )
+        large = tuple(_range(tallies[n]) for n in above)
+        small = {n: _range(tallies[n]) for n in near}
         start = multiple
         for n in sorted((n for n in small if n > 0), reverse=True):
-            if small[n] != ranges[n // multiple % period]:
+            if small[n] != large[n // multiple % period]:
                 start = n + multiple
                 break
-        return Profile(symbol, small, ranges, far_negative, start, tuple(large))
+        far_negative = tuple(_range(tallies[n]) for n in below) if scales else large
+        worst = tuple(tallies[n] for n in above)
+        return Profile(symbol, small, large, far_negative, start, worst)
 
     def _separation(self, symbol: int) -> int | None:
         """A value beyond which lanes with different multiples of the symbol never share a line
@@ -160,12 +164,6 @@ class Profiler:
             if symbol in m
         ]
         return modulus // gcd(modulus, *coefficients)
-
-    def _count(self, symbol: int, value: int) -> Tally:
-        unknown = self._ctx.substitute(self._split.unknown, {symbol: number(value)})
-        constant = Form({(): unknown.constant} if unknown.constant else {})
-        split = Split(self._split.lanes, self._split.uniform + constant, unknown - constant)
-        return self._counter.tally(split, self._guards, self._ranges, self._target, {symbol: value})
 
 
 def _without(monomial: tuple[int, ...], symbol: int) -> tuple[int, ...]:

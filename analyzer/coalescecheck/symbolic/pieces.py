@@ -104,7 +104,7 @@ class PieceCounter:
 
     def _tally(self, question: Question) -> Tally:
         return self.counter.tally(
-            question.split, question.conditions.known, question.ranges, question.target, {}
+            question.split, question.conditions.known, question.ranges, question.target
         )
 
     def _requests(self, question: Question, tally: Tally) -> int | None:
@@ -125,7 +125,7 @@ class PieceCounter:
         """A uniform part without one common parameter: every reachable alignment counts."""
         tally = self._tally(question)
         requests = self._requests(question, tally)
-        data = self._reasons(question.split.unknown)
+        data = self._reasons(question)
         certainty = "exact-symbolic" if not data else "data-dependent"
         outcome = from_tally(tally, certainty, requests)
         if outcome.units.min == outcome.units.max:
@@ -133,9 +133,13 @@ class PieceCounter:
         reason = data or "the alignment of the uniform part is not known"
         return replace(outcome, reason=f"alignment: {reason}")
 
-    def _reasons(self, form: Form) -> str:
-        reasons = [s.reason or s.name for _, s in self.ctx.symbols(form) if s.kind == "data"]
-        return reasons[0] if reasons else ""
+    def _reasons(self, question: Question) -> str:
+        """Why the unknown uniform part is more than a parameter; empty when it is not."""
+        own = {info.counter for info in question.reach.loops}
+        for g, symbol in self.ctx.symbols(question.split.unknown):
+            if symbol.kind == "data" or (symbol.kind == "counter" and g not in own):
+                return symbol.reason or symbol.name
+        return ""
 
     # --- one parameter ------------------------------------------------------------------------
 
@@ -155,7 +159,7 @@ class PieceCounter:
         reason = ""
         if outcome.units.min != outcome.units.max:
             reason = self._split_reason(symbol, shown.condition, outcome, question)
-        data = symbol.kind == "data" or self._reasons(question.split.unknown)
+        data = symbol.kind == "data" or self._reasons(question)
         certainty = "exact-symbolic"
         if data and outcome.units.min != outcome.units.max:
             certainty = "data-dependent"

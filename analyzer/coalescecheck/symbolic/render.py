@@ -13,6 +13,14 @@ import sympy
 from coalescecheck.symbolic.form import Atom, Context, Form, Symbol
 
 _FUNCTIONS = {
+    "fdiv": "floor",
+    "fmod": "Mod",
+    "min": "Min",
+    "max": "Max",
+    "abs": "Abs",
+    "lt0": "negative",  # 1 if the argument is < 0, else 0
+    "eq0": "zero",
+    "all": "every",
     "cdiv": "trunc_div",
     "cmod": "trunc_mod",
     "and": "BitAnd",
@@ -69,21 +77,9 @@ class Renderer:
 
     def _atom(self, atom: Atom) -> Any:
         args = [self.expression(arg) for arg in atom.args]
-        match atom.op:
-            case "fdiv":
-                return sympy.floor(args[0] / args[1])
-            case "fmod":
-                return sympy.Mod(args[0], args[1])
-            case "min" | "max":
-                return (sympy.Min if atom.op == "min" else sympy.Max)(*args)
-            case "abs":
-                return sympy.Abs(args[0])
-            case "lt0":
-                return _truth(args[0] < 0)
-            case "eq0":
-                return _truth(sympy.Eq(args[0], 0))
-            case "all" | "any":
-                return sympy.Function(atom.op.capitalize())(*args)
+        if atom.op == "fdiv":
+            args = [args[0] / args[1]]
+        # undefined functions print like SymPy's own, but cost nothing to build
         return sympy.Function(_FUNCTIONS.get(atom.op, atom.op))(*args)
 
     def condition(self, guard: Form) -> str:
@@ -98,10 +94,6 @@ class Renderer:
             symbol = sign.get((atom.op, negated), "!=")
             return f"{self.text(left)} {symbol} {self.text(right)}"
         return str(expression)
-
-
-def _truth(condition: Any) -> Any:
-    return sympy.Piecewise((1, condition), (0, True))
 
 
 def _single(ctx: Context, guard: Form) -> tuple[Atom, bool] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import prod
 
 import numpy as np
 
@@ -30,11 +31,13 @@ ASSUMED_BLOCK = "blockDim.x is a multiple of 32"
 @dataclass(frozen=True, slots=True)
 class Summary:
     """The accesses of one kernel under one launch; ``reason`` is set when the kernel is too
-    large to interpret (then ``accesses`` is empty)."""
+    large to interpret (then ``accesses`` is empty).  ``work`` is about how many accesses one
+    thread executes (unknown loops count once): what a simulation has to expect."""
 
     accesses: tuple[AccessResult, ...]
     assumptions: tuple[str, ...] = ()
     reason: str = ""
+    work: int = 0
 
 
 def summarize(
@@ -68,7 +71,11 @@ def summarize(
     shown = tuple(r for r in results if r is not None)
     assumptions = (ASSUMED_BLOCK,) if launch.block is None else ()
     extra = dict.fromkeys(a for r in shown for a in r.assumptions)
-    return Summary(shown, (*assumptions, *extra))
+    return Summary(shown, (*assumptions, *extra), work=sum(map(_executions, reaches)))
+
+
+def _executions(reach: Reach) -> int:
+    return prod(max(info.limit or 1, 1) for info in reach.loops)
 
 
 def _differs(ctx: Context, lanes: Lanes, form: Form) -> bool:

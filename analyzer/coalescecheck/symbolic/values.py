@@ -134,11 +134,11 @@ class Values:
         block, grid = self.geometry.block, self.geometry.grid
         match head:
             case "threadIdx":
-                high = MAX_BLOCK[at] - 1 if block is None else block[at] - 1
-                if high == 0:
+                last = MAX_BLOCK[at] - 1 if block is None else block[at] - 1
+                if last == 0:
                     return number(0)
                 varying = block is not None or axis == "x"
-                return self.ctx.symbol(Symbol(name, "tid", varying, 0, high))
+                return self.ctx.symbol(Symbol(name, "tid", varying, 0, last))
             case "blockIdx":
                 if self.geometry.only is not None:
                     return number(self.geometry.only[at])

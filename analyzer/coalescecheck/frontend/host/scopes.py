@@ -199,6 +199,8 @@ def declaration_of(name: Node) -> Declaration | None:
     if not _declares(parent, node, name):
         return None
     init = init or parent.child_by_field_name("default_value")
+    if shape == ["function_declarator"] and _is_misread(parent, node):
+        shape, init = [], node.child_by_field_name("parameters")
     if parent.type == "enumerator":
         init = parent.child_by_field_name("value")
     kind = _kind(parent, shape)
@@ -305,6 +307,16 @@ def _declares(holder: Node, node: Node, name: Node) -> bool:
     return node in holder.children_by_field_name("declarator")
 
 
+def _is_misread(holder: Node, declarator: Node) -> bool:
+    """``dim3 b(n);`` in a function body is a variable, though it reads as a prototype."""
+    if holder.parent is None or holder.parent.type != "compound_statement":
+        return False
+    listed = expressions(declarator.child_by_field_name("parameters"))
+    known = ("primitive_type", "sized_type_specifier")
+    types = [p.child_by_field_name("type") for p in listed]
+    return bool(listed) and all(t is not None and t.type not in known for t in types)
+
+
 def _kind(holder: Node, shape: list[str]) -> str | None:
     kind = _HOLDERS[holder.type]
     if kind == "parameter" and holder.parent is not None:
@@ -326,9 +338,12 @@ def _scope_of(holder: Node, kind: str | None) -> Node | None:
         if scoped is not None and any(c.type in ("class", "struct") for c in scoped.children):
             return None  # enum class members need a qualifier, and a cast to become integers
     if kind == "parameter":
-        return next(
-            (a for a in around if a.type in ("function_definition", "lambda_expression")), None
-        )
+        for ancestor in around:
+            if ancestor.type in ("function_definition", "lambda_expression"):
+                return ancestor
+            if ancestor.type in ("compound_statement", "translation_unit"):
+                return None  # of a prototype
+        return None
     if kind in ("template", "type"):
         return next((a for a in around if a.type == "template_declaration"), None)
     skip = "template_declaration"

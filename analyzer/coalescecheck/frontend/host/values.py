@@ -6,12 +6,13 @@ Out: values, or None for whatever might differ at run time.  It must not know ke
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from tree_sitter import Node
 
 from coalescecheck.frontend.constants import binary, evaluate_value
 from coalescecheck.frontend.ctypes_lp64 import INT, UINT, CType, Value, convert, parse_type
+from coalescecheck.frontend.host.contexts import Context, template_arguments
 from coalescecheck.frontend.host.functions import call_function
 from coalescecheck.frontend.host.scopes import (
     Declaration,
@@ -27,10 +28,9 @@ from coalescecheck.frontend.host.writes import Write, Writes
 from coalescecheck.frontend.unit import Unit
 from coalescecheck.launch import Dim3
 
-Bindings = Mapping[str, "Node | None"]
-"""Template parameters of the function around a launch -> the argument of one call of it."""
-
+_Key = tuple[int, int, "str | None"]  # declaration, use, component
 _MAX_DEPTH = 24  # declarations followed one after another
+_MAX_STEPS = 4000  # look-ups for one launch; more is no launch configuration
 _ONE = Value(1, UINT)
 _COMPONENTS = ("x", "y", "z")
 _DIM3_MAX = 2**31 - 1  # the largest grid dimension there is
@@ -42,12 +42,17 @@ class HostValues:
     def __init__(self, unit: Unit) -> None:
         self.scopes = Scopes(unit)
         self.writes = Writes(self.scopes, self._truth)
-        self._active: list[tuple[int, int, str | None]] = []
-        self._bindings: Bindings = {}
+        self._active: list[_Key] = []
+        self._known: dict[_Key, Value | None] = {}
+        self._steps = 0
+        self._context = Context()
 
-    def bind(self, bindings: Bindings) -> None:
-        """Use these template arguments for the evaluations that follow."""
-        self._bindings = bindings
+    def bind(self, context: Context) -> None:
+        """Evaluate what follows inside this instance of a function template."""
+        self._steps = 0
+        if context != self._context:
+            self._known.clear()
+            self._context = context
 
     def integer(self, node: Node) -> int | None:
         """The integer an expression always has; floating values are no integers."""
@@ -56,6 +61,8 @@ class HostValues:
 
     def value(self, node: Node) -> Value | None:
         """The arithmetic value an expression always has."""
+        if node.type == "parameter_declaration":
+            return self._misread(node)
         return evaluate_value(
             node,
             lambda name: self.name(name, node),
@@ -88,6 +95,20 @@ class HostValues:
             known = parse_type(alias) if alias is not None else None
         return known
 
+    def _misread(self, parameter: Node) -> Value | None:
+        """``dim3 b(n, x * y)`` reads as a function's declaration: its "parameters" are values."""
+        left = parameter.child_by_field_name("type")
+        declarator = parameter.child_by_field_name("declarator")
+        if left is None:
+            return None
+        if declarator is None:
+            return self.value(left)
+        right = declarator.child_by_field_name("declarator")
+        if declarator.type != "pointer_declarator" or right is None:
+            return None
+        a, b = self.value(left), self.name(node_text(right), parameter)
+        return binary("*", a, b) if a is not None and b is not None else None
+
     # -- names -------------------------------------------------------------------------
 
     def _truth(self, condition: Node) -> bool | None:
@@ -109,20 +130,28 @@ class HostValues:
     def _variable(self, declaration: Declaration, use: Node, component: str | None) -> Value | None:
         """The value of a variable (or of one component of a dim3) at ``use``."""
         key = (declaration.name.id, use.id, component)
-        if key in self._active or len(self._active) > _MAX_DEPTH:
+        if key in self._known:
+            return self._known[key]
+        self._steps += 1
+        if key in self._active or len(self._active) > _MAX_DEPTH or self._steps > _MAX_STEPS:
             return None
         self._active.append(key)
         try:
-            match declaration.kind:
-                case "enumerator":
-                    return self._enumerator(declaration)
-                case "template":
-                    return self._template(declaration)
-                case "variable" | "parameter" | "member":
-                    return self._stored(declaration, use, component)
-            return None
+            value = self._declared(declaration, use, component)
         finally:
             self._active.pop()
+        self._known[key] = value
+        return value
+
+    def _declared(self, declaration: Declaration, use: Node, component: str | None) -> Value | None:
+        match declaration.kind:
+            case "enumerator":
+                return self._enumerator(declaration)
+            case "template":
+                return self._template(declaration)
+            case "variable" | "parameter" | "member":
+                return self._stored(declaration, use, component)
+        return None
 
     def _stored(self, declaration: Declaration, use: Node, component: str | None) -> Value | None:
         if not self._is_followed(declaration):
@@ -130,9 +159,11 @@ class HostValues:
         reaching = self.writes.reaching(declaration, use, component)
         if reaching is None:
             return None
-        values = [self._written(declaration, write, component) for write in reaching]
-        first = values[0]
-        return first if first is not None and all(v == first for v in values) else None
+        first = self._written(declaration, reaching[0], component)
+        if first is None:
+            return None
+        others = (self._written(declaration, write, component) for write in reaching[1:])
+        return first if all(value == first for value in others) else None
 
     def _is_followed(self, declaration: Declaration) -> bool:
         """Whether all writes to the variable are in sight."""
@@ -188,7 +219,7 @@ class HostValues:
             return _ONE if init is None else self._component(init, component)
         if init is None:
             return None
-        if init.type == "argument_list":  # int n(5)
+        if init.type in ("argument_list", "parameter_list"):  # int n(5)
             inner = expressions(init)
             if len(inner) != 1:
                 return None
@@ -222,7 +253,8 @@ class HostValues:
             return None  # of a lambda
         listed = parameters(function)
         index = next((i for i, p in enumerate(listed) if p == declaration.holder), None)
-        calls = self.scopes.calls(function)
+        here = function == self._context.function
+        calls = list(self._context.calls) if here else self.scopes.calls(function)
         if index is None or not calls:
             return None
         found: Value | None = None
@@ -246,36 +278,25 @@ class HostValues:
         return self._component(node, component) if component else self.value(node)
 
     def _template(self, declaration: Declaration) -> Value | None:
-        """A template value parameter: bound for this launch, or the same in every call."""
-        name = node_text(declaration.name)
-        if name in self._bindings:
-            node = self._bindings[name]
-            return self._as_declared(self.value(node), declaration) if node is not None else None
+        """A template value parameter: bound in this context, or the same in every call."""
         function = next(
             (c for c in declaration.scope.children if c.type == "function_definition"), None
         )
         if function is None:
             return None
+        name = node_text(declaration.name)
+        if function == self._context.function:
+            bound = self._context.bound.get(name)
+            return self._as_declared(bound.value if bound else None, declaration)
+        index = [declared_name(p) for p in template_parameters(function)].index(name)
         found: Value | None = None
-        for bindings in self.instances(function):
-            node = bindings.get(name)
+        for call in self.scopes.calls(function) or ():
+            given = template_arguments(call.child_by_field_name("function"))
+            node = given[index] if index < len(given) else declaration.init
             value = self._as_declared(self.value(node), declaration) if node is not None else None
             if value is None or (found is not None and value != found):
                 return None
             found = value
-        return found
-
-    def instances(self, function: Node) -> list[dict[str, Node | None]]:
-        """The template arguments of each visible call of a function template."""
-        heads = template_parameters(function)
-        names = [declared_name(p) for p in heads]
-        found: list[dict[str, Node | None]] = []
-        for call in (self.scopes.calls(function) or []) if heads else []:
-            given = template_arguments(call.child_by_field_name("function"))
-            arguments: list[Node | None] = list(given)
-            for parameter in heads[len(given) :]:
-                arguments.append(parameter.child_by_field_name("default_value"))
-            found.append(dict(zip(names, arguments, strict=False)))
         return found
 
     # -- dim3 --------------------------------------------------------------------------
@@ -288,7 +309,9 @@ class HostValues:
     def _component(self, node: Node, component: str) -> Value | None:
         """One component of an expression used as a dim3."""
         match node.type:
-            case "initializer_list" | "argument_list" | "compound_literal_expression":
+            case "initializer_list" | "argument_list" | "parameter_list":
+                return self._listed(node, component)
+            case "compound_literal_expression":
                 return self._listed(node.child_by_field_name("value") or node, component)
             case "parenthesized_expression" if len(expressions(node)) == 1:
                 return self._component(expressions(node)[0], component)
@@ -357,12 +380,3 @@ class HostValues:
                 aliased = node_text(parent.child_by_field_name("type"))
                 found.append((node.start_byte, " ".join(aliased.split())))
         return max(found)[1] if found else None
-
-
-def template_arguments(function: Node | None) -> list[Node]:
-    """The explicit template arguments of a called function."""
-    while function is not None and function.type in ("qualified_identifier", "field_expression"):
-        function = function.child_by_field_name("name") or function.child_by_field_name("field")
-    if function is None or function.type not in ("template_function", "template_method"):
-        return []
-    return expressions(function.child_by_field_name("arguments"))

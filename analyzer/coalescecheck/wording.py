@@ -54,8 +54,14 @@ def lane_step(result: AccessResult) -> str:
 
 
 def dims(value: Dim3) -> str:
-    """``32x8x1``."""
-    return "x".join(map(str, value))
+    """``32x8``, without the ones that add nothing at the end."""
+    used = 3 if value.z > 1 else 2 if value.y > 1 else 1
+    return "x".join(map(str, value[:used]))
+
+
+def percent(share: float) -> str:
+    """``12.5%`` for 0.125."""
+    return f"{100 * share:.1f}".removesuffix(".0") + "%"
 
 
 def template(analysis: KernelAnalysis) -> str:

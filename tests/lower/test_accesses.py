@@ -174,6 +174,12 @@ def test_atomics_are_reductions_when_nobody_uses_the_old_value() -> None:
     ]
 
 
+def test_an_atomic_in_a_wrapper_whose_result_is_dropped_is_a_reduction() -> None:
+    wrapper = "static float add(float *p, float v) { return atomicAdd__float(p, v); }"
+    kernel = lowered("add(out, 1); out[3] = add(out + 1, 2);", extra=ATOMICS + wrapper)
+    assert [a.kind for a in kernel.accesses] == ["red", "plain", "plain"]
+
+
 def test_an_asynchronous_copy_is_a_load_and_a_store_of_its_size() -> None:
     kernel = lowered(
         "[[cuda::shared]] float s[64]; __pipeline_memcpy_async(&s[4 * n], &in[4 * n], 16);",

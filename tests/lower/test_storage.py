@@ -180,6 +180,7 @@ def test_pads_leave_other_arrays_alone() -> None:
 
 
 IN_REGISTERS = {
+    "short arrays of pointers": "float *b[2] = {out, out + 9}; b[n][1] = 1;",
     "structs and vectors": "float4 v = {1, 2, 3, 4}; v.x += v.y; out[0] = v.x;",
     "small arrays with constant subscripts": "float v[3] = {1, 2, 3}; v[1] += v[2]; out[0] = v[1];",
     "locals behind references": "int a = n; int *r = &a; *r += 1; out[a] = 1;",

@@ -8,6 +8,7 @@ import numpy as np
 
 from coalescecheck.analysis import AccessResult
 from coalescecheck.frontend.kernel_c import KernelC, SourceMap
+from coalescecheck.ir.kernel import Kernel
 from coalescecheck.launch import Dim3, Launch
 from coalescecheck.lower import lower
 from coalescecheck.simulate import UNDEFINED, AccessTrace, simulate
@@ -19,6 +20,18 @@ from .random_kernels import RandomKernel, random_kernel
 EXACT = ("exact", "exact-symbolic")
 
 
+class _SamePlace(SourceMap):
+    """Kernel C that is its own source."""
+
+    def span(self, line: int, column: int) -> Span:
+        return Span("k.cu", line, column)
+
+
+def lowered(case: RandomKernel) -> Kernel:
+    """The kernel's IR, with the lines of its text."""
+    return lower(KernelC("k", Span("k.cu", 1, 1), {}, "k", case.text, _SamePlace()))
+
+
 def disagreements(case: RandomKernel) -> list[str]:
     """What the two readings do not agree on; empty when they agree.
 
@@ -26,7 +39,7 @@ def disagreements(case: RandomKernel) -> list[str]:
     Unknown parameters: every simulated count must lie inside the derived bounds, unless the
     result names assumptions.
     """
-    kernel = lower(KernelC("k", Span("k.cu", 1, 1), {}, "k", case.text, SourceMap()))
+    kernel = lowered(case)
     launch = Launch(Dim3(*case.block), Dim3(*case.grid), "cli")
     run = simulate(kernel, launch, params=case.params, max_steps=50_000, detect_races=False)
     if run.blocks < launch.grid.size:

@@ -1,138 +1,260 @@
-"""Random kernels in kernel C, for comparing the symbolic counts with the simulation.
+"""Random kernels in kernel C, for comparing independent readings of the same text.
 
-Every kernel comes from a seed alone.  Indices are affine, with divisions, remainders, shifts,
-xor and selections; loops count up, down, geometrically, or break; guards vary by lane.
+Every kernel comes from a seed alone.  Each access stands in a line of its own, so that another
+reading can be matched by line, operation and array.  Bodies have their loops marked:
+``ENTER(i);``, ``ITERATION(i);`` and ``EXIT(i);`` around and inside loop number ``i``.
 """
 
 from __future__ import annotations
 
 import random
+import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
+
+from .random_expressions import Expressions
 
 PRELUDE = """\
 typedef struct uint3 { unsigned x; unsigned y; unsigned z; } uint3;
+typedef unsigned long size_t;
+typedef struct float2 { _Alignas(8) float x; float y; } float2;
+typedef struct float3 { float x; float y; float z; } float3;
 typedef struct float4 { _Alignas(16) float x; float y; float z; float w; } float4;
 typedef struct rec { float p; int q; float r; } rec;
+typedef struct wide { char tag; double value; float rest[2]; } wide;
 extern const uint3 threadIdx, blockIdx, blockDim, gridDim;
 extern void __syncthreads(void);
 extern int min__int(int, int);
 extern int max__int(int, int);
+extern int __shfl_down_sync__int(unsigned, int, unsigned, int);
+extern int __shfl_sync__int(unsigned, int, int, int);
+extern float atomicAdd__float(float *, float);
+extern int atomicAdd__int(int *, int);
+extern int atomicMax__int(int *, int);
 """
 
-BLOCKS = [(32, 1, 1), (64, 1, 1), (16, 16, 1), (8, 8, 2), (33, 1, 1), (32, 8, 1), (5, 7, 3), (1, 64, 1)]
+HEAD = """\
+[[cuda::constant]] int lut[16] = {5, 0, 7, 2, 9, 4, 11, 6, 13, 8, 15, 10, 1, 12, 3, 14};
+[[cuda::constant]] float coef[64];
+static int mix(int i, int j) { if (i > j) return i - j; return j * 2 + 1; }
+static float get(const float *p, int i)
+{
+  return p[i * 2];
+}
+static void put(float *p, int i, int n)
+{
+  if (i >= n) return;
+  p[i] = 1.0f;
+}
+"""
+SIGNATURE = """\
+[[cuda::global]] void k(float *o, const float *a, const char *c, double *d, float4 *v, rec *r,
+    const int *idx, float2 *f2, float3 *f3, wide *w, unsigned short *h, int *ctr, int n, int m)
+{
+"""
+SHARED = """\
+  [[cuda::shared]] float s[1024];
+  [[cuda::shared]] double t[32][33];
+  [[cuda::shared]] unsigned char b[512];
+  [[cuda::shared]] unsigned short hs[32][34];
+  [[cuda::shared]] float4 vs[128];
+  [[cuda::shared]] int bins[64];
+"""
+
+BLOCKS = [
+    *((32, 1, 1), (64, 1, 1), (16, 16, 1), (8, 8, 2), (33, 1, 1)),
+    *((32, 8, 1), (5, 7, 3), (1, 64, 1)),
+]
 GRIDS = [(1, 1, 1), (3, 1, 1), (2, 2, 1), (1, 3, 2)]
+INDICES = 256  # entries of ``idx`` that have contents
+MARKERS = re.compile(r" ?\b(?:ENTER|ITERATION|EXIT)\(\d+\);")
 
 
 @dataclass(frozen=True)
 class RandomKernel:
-    """A kernel's C text, its launch, and values for its parameters n and m."""
+    """A kernel's body with marks, its launch, and values for its parameters n and m.
 
-    text: str
+    ``shuffles``: values of other lanes decide addresses, so lanes cannot be run one by one.
+    """
+
+    body: str
     block: tuple[int, int, int]
     grid: tuple[int, int, int]
     params: dict[str, int]
+    shuffles: bool
+
+    @property
+    def text(self) -> str:
+        """The kernel as the tool reads it."""
+        return PRELUDE + HEAD + SIGNATURE + SHARED + MARKERS.sub("", self.body) + "}\n"
 
 
 @dataclass
-class _Writer:
-    rng: random.Random
-    variables: list[str] = field(default_factory=list)
+class _Writer(Expressions):
     lines: list[str] = field(default_factory=list)
     names: int = 0
-    data: bool = False
+    loops: int = 0
+    shuffles: bool = False
 
     def fresh(self, prefix: str) -> str:
         self.names += 1
         return f"{prefix}{self.names}"
 
-    # --- expressions --------------------------------------------------------------------------
-
-    def atom(self) -> str:
-        rng = self.rng
-        choice = rng.random()
-        if choice < 0.35:
-            return rng.choice(["(int)threadIdx.x", "(int)threadIdx.y", "(int)threadIdx.z",
-                               "(int)threadIdx.x"])
-        if choice < 0.45:
-            return rng.choice(["(int)blockIdx.x", "(int)blockIdx.y"])
-        if choice < 0.6 and self.variables:
-            return rng.choice(self.variables)
-        if choice < 0.7:
-            return rng.choice(["n", "m"])
-        if choice < 0.75:
-            return rng.choice(["(int)blockDim.x", "(int)gridDim.x"])
-        return str(rng.choice([0, 1, 2, 3, 4, 5, 7, 8, 16, 31, 32, 33]))
-
-    def expr(self, depth: int) -> str:
-        rng = self.rng
-        if depth == 0:
-            return self.atom()
-        kind = rng.random()
-        left, right = self.expr(depth - 1), self.expr(depth - 1 if rng.random() < 0.5 else 0)
-        small = rng.choice([1, 2, 3, 4, 5, 8, 16, 32])
-        if kind < 0.35:
-            return f"({left} + {right})"
-        if kind < 0.45:
-            return f"({left} - {right})"
-        if kind < 0.6:
-            return f"({left} * {rng.choice([2, 3, 4, 8, 17, 32, 33])})"
-        if kind < 0.68:
-            return f"({left} / {small})"
-        if kind < 0.76:
-            return f"({left} % {small})"
-        if kind < 0.81:
-            return f"({left} & {rng.choice([1, 3, 7, 12, 31, -4, -32, 5])})"
-        if kind < 0.85:
-            return f"({left} ^ {right})"
-        if kind < 0.88:
-            return f"({left} | {right})"
-        if kind < 0.91:
-            return f"({left} >> {rng.choice([1, 2, 5])})"
-        if kind < 0.93:
-            return f"((int)((unsigned){left} {rng.choice(['/', '%', '>>'])} {rng.choice([2, 3])}u))"
-        if kind < 0.96:
-            return f"({self.condition()} ? {left} : {right})"
-        return f"{rng.choice(['min', 'max'])}__int({left}, {right})"
-
-    def condition(self) -> str:
-        rng = self.rng
-        left = self.expr(1)
-        if rng.random() < 0.2:
-            return f"({left} < {self.expr(1)} && {self.expr(1)} != {self.expr(0)})"
-        if rng.random() < 0.1:
-            return f"({left} == {self.expr(0)} || {self.expr(1)} >= {self.expr(0)})"
-        return f"({left} {rng.choice(['<', '<=', '>', '>=', '==', '!='])} {self.expr(1)})"
-
-    # --- statements ---------------------------------------------------------------------------
+    # --- accesses -----------------------------------------------------------------------------
 
     def access(self) -> None:
         rng, depth = self.rng, self.rng.choice([1, 2, 2, 3])
-        kind = rng.random()
-        if kind < 0.35:
-            self.lines.append(f"o[{self.expr(depth)}] = a[{self.expr(depth)}];")
-        elif kind < 0.6:
-            self.lines.append(f"s[{self.expr(depth)} & 1023] += a[{self.expr(1)}];")
-        elif kind < 0.7:
-            self.lines.append(f"d[{self.expr(depth)}] = t[{self.expr(1)} & 31][{self.expr(1)} & 31];")
-        elif kind < 0.8:
-            self.lines.append(f"v[{self.expr(depth)}] = v[{self.expr(1)}];")
-        elif kind < 0.88:
-            self.lines.append(f"r[{self.expr(depth)}].{rng.choice(['p', 'r'])} = c[{self.expr(1)}];")
-        elif kind < 0.94:
-            self.lines.append(f"r[{self.expr(depth)}] = r[{self.expr(1)}];")
+        pick = rng.random()
+        if pick < 0.3:
+            self.lines.append(f"o[{self.index(depth)}] = a[{self.index(depth)}];")
+        elif pick < 0.5:
+            self.lines.append(f"s[{self.expr(depth)} & 1023] += a[{self.index(1)}];")
         else:
-            self.lines.append(f"o[idx[{self.expr(1)}]] = c[{self.expr(depth)}];")
+            shapes = [self._vector, self._shared, self._data, self._called, self._atomic]
+            rng.choice([*shapes, self._vector, self._shared])(depth)
+
+    def _vector(self, depth: int) -> None:
+        rng = self.rng
+        at, other = self.index(depth), self.index(1)
+        self.lines.append(
+            rng.choice(
+                [
+                    f"v[{at}] = v[{other}];",
+                    f"r[{at}].{rng.choice('pr')} = c[{other}];",
+                    f"r[{at}] = r[{other}];",
+                    f"f2[{at}] = f2[{other}];",
+                    f"f3[{at}] = f3[{other}];",
+                    f"w[{at}] = w[{other}];",
+                    f"w[{at}].rest[{self.expr(0)} & 1] = a[{other}];",
+                    f"h[{at}] = (unsigned short)c[{other}];",
+                    f"d[{at}] += a[{other}];",
+                    f"*(float4 *)(o + 4 * ({at})) = v[{other}];",
+                    f"o[{at}] = v[{other}].{rng.choice('xyzw')};",
+                ]
+            )
+        )
+
+    def _shared(self, depth: int) -> None:
+        rng = self.rng
+        at, other = self.expr(depth), self.expr(1)
+        self.lines.append(
+            rng.choice(
+                [
+                    f"d[{at}] = t[{other} & 31][{self.expr(1)} & 31];",
+                    f"t[{at} & 31][{other} & 31] = 1.0;",
+                    f"b[{at} & 511] = c[{other}];",
+                    f"hs[{at} & 31][{other} & 31] += h[{self.expr(1)}];",
+                    f"vs[{at} & 127] = v[{other}];",
+                    f"v[{other}] = vs[{at} & 127];",
+                    f"vs[{at} & 127].y = s[{other} & 1023];",
+                    f"o[{at}] = coef[{other} & 63];",
+                    f"o[lut[{other} & 15] * 8 + {at}] = a[{self.expr(1)}];",
+                ]
+            )
+        )
+
+    def _data(self, depth: int) -> None:
+        rng = self.rng
+        at, other = self.expr(depth), self.expr(1)
+        self.lines.append(
+            rng.choice(
+                [
+                    f"o[idx[{other} & 255]] = c[{at}];",
+                    f"o[idx[blockIdx.x & 255] * 64 + {at}] = a[{other}];",
+                    f"s[(idx[{other} & 255] * 32 + {at}) & 1023] = 1.0f;",
+                    f"if (idx[{at} & 255] > 3) o[{other}] = 1.0f;",
+                    f"if (a[{at}] > 0.5f) o[{other}] = 1.0f;",
+                    f"o[idx[(blockIdx.x + n) & 255] + {at}] = 2.0f;",
+                ]
+            )
+        )
+
+    def _called(self, depth: int) -> None:
+        rng = self.rng
+        at, other = self.expr(depth), self.expr(1)
+        self.lines.append(
+            rng.choice(
+                [
+                    f"o[mix({at}, {other})] = a[{self.expr(1)}];",
+                    f"o[{at}] = get(a, {other});",
+                    f"o[{at}] = get(a + {other}, {self.expr(1)});",
+                    f"put(o, {at}, {self.rng.choice(['n', '40', 'm'])});",
+                    f"put(s, {at} & 1023, 500);",
+                ]
+            )
+        )
+
+    def _atomic(self, depth: int) -> None:
+        at = self.expr(depth)
+        self.lines.append(
+            self.rng.choice(
+                [
+                    f"atomicAdd__float(&o[{at}], 1.0f);",
+                    f"atomicAdd__int(&ctr[{at}], 1);",
+                    f"atomicAdd__int(&bins[{at} & 63], 1);",
+                    f"atomicMax__int(bins + ({at} & 63), {self.expr(1)});",
+                    f"atomicAdd__float(s + ({at} & 1023), 2.0f);",
+                ]
+            )
+        )
+
+    # --- variables and pointers ---------------------------------------------------------------
 
     def variable(self) -> None:
         name = self.fresh("x")
-        self.lines.append(f"int {name} = {self.expr(self.rng.choice([1, 2, 3]))};")
+        value = self.expr(self.rng.choice([1, 2, 3]))
+        kind = self.rng.random()
+        if kind < 0.06:
+            lane = self.rng.choice([f"{self.expr(0)} & 31", "1u"])
+            function = "__shfl_sync__int" if "&" in lane else "__shfl_down_sync__int"
+            value = f"{function}(0xffffffffu, {value}, {lane}, 32)"
+            self.shuffles = True
+        elif kind < 0.12:
+            value = f"idx[{value} & 255]"
+        self.lines.append(f"int {name} = {value};")
         self.variables.append(name)
 
     def update(self) -> None:
         mutable = [v for v in self.variables if v.startswith("x")]
         if mutable:
             name = self.rng.choice(mutable)
-            self.lines.append(f"{name} {self.rng.choice(['=', '+=', '-=', '^='])} {self.expr(1)};")
+            if self.rng.random() < 0.15:
+                self.lines.append(f"o[{name}{self.rng.choice(['++', '--'])}] = 3.0f;")
+            else:
+                operator = self.rng.choice(["=", "+=", "-=", "^="])
+                self.lines.append(f"{name} {operator} {self.expr(1)};")
+
+    def pointer_walk(self, depth: int) -> None:
+        """``p`` moves through an array while a loop runs."""
+        rng, p = self.rng, self.fresh("p")
+        start = rng.choice([f"a + {self.expr(2)}", f"&a[{self.expr(1)}]", "a"])
+        if rng.random() < 0.2:
+            start = f"{self.condition()} ? a : a + {self.expr(1)}"
+        step = rng.choice(["1", "32", "n", "blockDim.x", "blockDim.x * gridDim.x", "m"])
+        self.lines.append(f"const float *{p} = {start};")
+        times = rng.choice(["4", "m", "n", "(int)threadIdx.x"])
+        use = rng.choice([f"*{p}", f"{p}[{self.expr(1)}]", f"*({p} + {self.expr(1)})"])
+
+        def body() -> None:
+            self.lines.append(f"s[{self.expr(1)} & 1023] = {use};")
+            self.block(depth - 1, loop=True)
+            self.lines.append(f"{p} += {step};")
+
+        k = self.fresh("k")
+        self.looped(f"for (int {k} = 0; {k} < {times}; ++{k})", body, [k])
+        self.lines.append(f"o[{self.expr(1)}] = {p}[{self.expr(1)}];")
+
+    def local_array(self) -> None:
+        name, k = self.fresh("q"), self.fresh("k")
+        self.lines.append(f"int {name}[4];")
+        self.looped(
+            f"for (int {k} = 0; {k} < 4; {k}++)",
+            lambda: self.lines.append(f"{name}[{k}] = {self.expr(1)};"),
+            [k],
+        )
+        self.lines.append(f"o[{name}[{self.rng.randrange(4)}]] = 1.0f;")
+
+    # --- control flow -------------------------------------------------------------------------
 
     def block(self, depth: int, loop: bool) -> None:
         visible = len(self.variables)
@@ -143,54 +265,112 @@ class _Writer:
     def statement(self, depth: int, loop: bool) -> None:
         rng = self.rng
         kind = rng.random()
-        if depth and kind < 0.15:
-            self.lines.append(f"if ({self.condition()}) {{")
-            self.block(depth - 1, loop)
-            if rng.random() < 0.4:
-                self.lines.append("} else {")
-                self.block(depth - 1, loop)
-            self.lines.append("}")
-        elif depth and kind < 0.35:
+        if depth and kind < 0.13:
+            self.branch(depth, loop)
+        elif depth and kind < 0.15:
+            self.choice(depth, loop)
+        elif depth and kind < 0.32:
             self.loop(depth)
+        elif depth and kind < 0.36:
+            self.pointer_walk(depth)
+        elif kind < 0.38:
+            self.local_array()
         elif kind < 0.5:
             self.variable()
         elif kind < 0.6:
             self.update()
-        elif loop and kind < 0.64:
-            self.lines.append(f"if ({self.condition()}) {rng.choice(['break', 'continue'])};")
-        elif kind < 0.66:
+        elif loop and kind < 0.65:
+            leave = rng.choice(["break", "continue", "break", "continue", "return"])
+            self.lines.append(f"if ({self.condition()}) {leave};")
+        elif kind < 0.67:
             self.lines.append(f"if ({self.condition()}) return;")
         else:
             self.access()
 
+    def branch(self, depth: int, loop: bool) -> None:
+        self.lines.append(f"if ({self.condition()}) {{")
+        self.block(depth - 1, loop)
+        if self.rng.random() < 0.4:
+            self.lines.append("} else {")
+            self.block(depth - 1, loop)
+        self.lines.append("}")
+
+    def choice(self, depth: int, loop: bool) -> None:
+        self.lines.append(f"switch ({self.expr(1)} & 3) {{")
+        for label in ("case 0: {", "case 2: {", "default: {"):
+            self.lines.append(label)
+            self.block(depth - 1, loop=False)
+            self.lines.append("}" if self.rng.random() < 0.3 else "} break;")
+        self.lines.append("}")
+
+    def looped(self, head: str, body: Callable[[], None], counters: list[str]) -> None:
+        """A loop with marks; ``counters`` are in scope inside."""
+        number, self.loops = self.loops, self.loops + 1
+        self.lines.append(f"ENTER({number}); {head} {{ ITERATION({number});")
+        visible = len(self.variables)
+        self.variables += counters
+        body()
+        del self.variables[visible:]
+        self.lines.append(f"}} EXIT({number});")
+
     def loop(self, depth: int) -> None:
-        rng, name = self.rng, self.fresh("k")
+        rng, k = self.rng, self.fresh("k")
         kind = rng.random()
-        if kind < 0.5:
+        if kind > 0.8:
+            self._rare_loop(k, depth)
+            return
+        if kind < 0.45:
             start = rng.choice(["0", "0", "(int)threadIdx.x", "(int)threadIdx.y", "1"])
-            bound = rng.choice(["4", "n", "8", "(int)threadIdx.x", "m"])
+            bound = rng.choice(["4", "n", "8", "(int)threadIdx.x", "m", "n - (int)threadIdx.x"])
             step = rng.choice(["1", "1", "2", "5", "(int)blockDim.x"])
-            self.lines.append(f"for (int {name} = {start}; {name} < {bound}; {name} += {step}) {{")
-        elif kind < 0.65:
-            self.lines.append(f"for (int {name} = {rng.choice(['16', '64', 'm'])}; {name} > 0; {name} >>= 1) {{")
-        elif kind < 0.75:
-            self.lines.append(f"for (int {name} = 1; {name} < {rng.choice(['16', '40'])}; {name} *= 2) {{")
-        elif kind < 0.85:
-            self.lines.append(f"for (int {name} = {rng.choice(['7', 'm'])}; {name} >= 0; {name} -= 3) {{")
-        elif kind < 0.93:
-            self.lines.append(f"int {name} = {self.expr(0)};")
+            compare = rng.choice(["<", "<", "<", "<="])
+            head = f"for (int {k} = {start}; {k} {compare} {bound}; {k} += {step})"
+        elif kind < 0.58:
+            first = rng.choice(["16", "64", "m", "(int)blockDim.x / 2"])
+            halving = rng.choice([f"{k} >>= 1", f"{k} /= 2"])
+            head = f"for (int {k} = {first}; {k} > 0; {halving})"
+        elif kind < 0.68:
+            grow = rng.choice([f"{k} *= 2", f"{k} <<= 1", f"{k} += {k}"])
+            head = f"for (int {k} = 1; {k} < {rng.choice(['16', '40', 'n'])}; {grow})"
+        else:
+            fall = rng.choice([f"{k} -= 3", f"{k}--", f"--{k}"])
+            head = f"for (int {k} = {rng.choice(['7', 'm', 'n'])}; {k} >= 0; {fall})"
+        self.looped(head, lambda: self.block(depth - 1, loop=True), [k])
+
+    def _rare_loop(self, k: str, depth: int) -> None:
+        rng = self.rng
+        kind = rng.randrange(6)
+
+        def body(first: str = "", last: str = "") -> Callable[[], None]:
+            def write() -> None:
+                self.lines.extend(filter(None, [first]))
+                self.block(depth - 1, loop=not last)
+                self.lines.extend(filter(None, [last]))
+
+            return write
+
+        if kind == 0:
+            self.lines.append(f"int {k} = {self.expr(0)};")
             bound = rng.choice(["n", "20"])
-            self.lines.append(f"while (1) {{ if ({name} >= {bound}) break; {name} += 6;")
+            self.looped("while (1)", body(f"if ({k} >= {bound}) break; {k} += 6;"), [k])
+        elif kind == 1:
+            self.lines.append(f"int {k} = 0;")
+            self.looped("do", body(f"{k} += 1;"), [k])
+            self.lines[-1] = self.lines[-1].replace("}", f"}} while ({k} < 4);", 1)
+        elif kind == 2:
+            j = self.fresh("k")
+            head = f"for (int {k} = 0, {j} = {self.expr(1)}; {k} < 6; {k}++, {j} += n)"
+            self.looped(head, body(), [k, j])
+        elif kind == 3:
+            self.lines.append(f"int {k} = {self.expr(0)};")
+            self.looped(f"while ({k} < n)", body("", f"{k} += m;"), [k])
+        elif kind == 4:
+            at = "blockIdx.x * blockDim.x + threadIdx.x"
+            head = f"for (unsigned {k} = {at}; {k} < n * 10; {k} += gridDim.x * blockDim.x)"
+            self.looped(head, body(), [f"(int){k}"])
         else:
-            self.lines.append(f"int {name} = 0; do {{ {name} += 1;")
-        self.variables.append(name)
-        self.block(depth - 1, loop=True)
-        if kind >= 0.93:
-            self.lines.append(f"}} while ({name} < 4);")
-        else:
-            self.lines.append("}")
-        if kind < 0.85:
-            self.variables.remove(name)
+            head = f"for (int {k} = 0; {k} < (int)blockDim.x; {k} += 16)"
+            self.looped(head, body(), [k])
 
 
 def random_kernel(seed: int) -> RandomKernel:
@@ -200,14 +380,7 @@ def random_kernel(seed: int) -> RandomKernel:
     for _ in range(rng.choice([2, 3, 4])):
         writer.statement(2, loop=False)
     writer.access()
-    body = "\n  ".join(writer.lines)
-    text = (
-        PRELUDE
-        + "[[cuda::global]] void k(float *o, const float *a, const char *c, double *d, float4 *v,\n"
-        "    rec *r, const int *idx, int n, int m)\n{\n"
-        "  [[cuda::shared]] float s[1024];\n  [[cuda::shared]] double t[32][33];\n  "
-        + body
-        + "\n}\n"
-    )
+    body = "".join(f"  {line}\n" for line in writer.lines)
     params = {"n": rng.choice([5, 16, 29]), "m": rng.choice([3, 8, 11])}
-    return RandomKernel(text, rng.choice(BLOCKS), rng.choice(GRIDS), params)
+    block, grid = rng.choice(BLOCKS), rng.choice(GRIDS)
+    return RandomKernel(body, block, grid, params, writer.shuffles)

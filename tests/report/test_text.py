@@ -56,11 +56,11 @@ def test_a_whole_report_at_120_columns() -> None:
         text(kernel(STRIDED, COLUMN))
         == """\
 flip<PAD=0>  flip.cu:2
-  launch    block 32x8x1, grid 16x16x1 (launch in the source, line 20)
+  launch    block 32x8, grid 16x16 (launch in the source, line 20)
   params    n=512
   verified  simulation: 8 warps checked, 2 accesses all agree
   total     2,048 sectors read, 0 written, 12.5% useful
-  total     32 wavefronts per shared request
+            32 wavefronts per shared request
 
   line  access               global  bytes  sectors  ideal  useful  lane step  pattern
   5:38  in[threadIdx.x * n]  load        4       32      4   12.5%     2048 B  strided
@@ -74,7 +74,7 @@ flip.cu:7:24: warning: CC201 shared load tile[threadIdx.x][threadIdx.y]: 32 wave
        |                        ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
   why     a step of 32 words visits only 1 bank of 32
   advice  a step of an odd number of words visits every bank
-  in      flip<PAD=0>, block 32x8x1, n=512
+  in      flip<PAD=0>, block 32x8, n=512
 
 flip.cu:5:38: warning: CC101 global load in[threadIdx.x * n]: 32 sectors per warp, \
 4 would do (8x); lanes step 2048 bytes
@@ -82,7 +82,7 @@ flip.cu:5:38: warning: CC101 global load in[threadIdx.x * n]: 32 sectors per war
        |                                      ^~~~~~~~~~~~~~~~~~~
   why     every lane has a sector of its own and uses 4 of its 32 bytes
   advice  let threadIdx.x select the contiguous index, or stage the data through a shared tile
-  in      flip<PAD=0>, block 32x8x1, n=512
+  in      flip<PAD=0>, block 32x8, n=512
 
 1 kernel, 2 accesses: 2 exact
 2 warnings (architecture sm_80)
@@ -155,7 +155,7 @@ def test_an_assumed_launch_says_so() -> None:
             assumptions=("blockDim.x is a multiple of 32",),
         )
     )
-    assert "block unknown, grid unknown (nothing known)" in shown
+    assert "block unknown, grid unknown (no launch found)" in shown
     assert "assuming  blockDim.x is a multiple of 32" in shown
 
 
@@ -171,6 +171,21 @@ def test_the_summary_counts_what_is_known_and_what_is_not() -> None:
     assert shown.endswith(
         "1 kernel, 2 accesses: 1 exact, 1 unknown\n1 warning, 1 note (architecture sm_80)\n"
     )
+
+
+def test_the_load_and_the_store_of_one_expression_share_their_explanation() -> None:
+    store = access(
+        1, op=Op.STORE, pattern="strided", lane_stride_bytes=2048, sectors=exactly(32, 4)
+    )
+    shown = text(kernel(STRIDED, store))
+    assert shown.count("warning: CC101") == 2
+    assert shown.count("^~~~") == shown.count("  why  ") == 1
+
+
+def test_what_is_assumed_for_the_whole_kernel_is_said_once() -> None:
+    facts = ("n % 8 == 0",)
+    shown = text(kernel(access(assumptions=facts), access(1, assumptions=facts), assumptions=facts))
+    assert shown.count("n % 8 == 0") == 1
 
 
 def test_a_clean_kernel_is_called_clean() -> None:

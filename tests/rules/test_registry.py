@@ -70,8 +70,8 @@ def test_one_place_in_several_instances_is_one_finding() -> None:
     kernels = [kernel(strided, template={"PAD": pad}) for pad in ("0", "1")]
     (finding,) = rules.merge(f for each in kernels for f in rules.check(each))
     assert finding.instances == (
-        "flip<PAD=0>, block 32x8x1, n=512",
-        "flip<PAD=1>, block 32x8x1, n=512",
+        "flip<PAD=0>, block 32x8, n=512",
+        "flip<PAD=1>, block 32x8, n=512",
     )
 
 

@@ -1,0 +1,31 @@
+"""Front end: CUDA C++ text to kernel C.
+
+In: a path and options.  Out: a :class:`SourceFile` with one :class:`KernelC` per kernel
+instance.  The stages are ``preprocess`` → tree-sitter → ``launches``, ``rewrite`` → ``loading``.
+It must not know what kernels compute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from coalescecheck.frontend.kernel_c import SourceFile
+
+
+def load(
+    path: str,
+    *,
+    defines: Iterable[str] = (),
+    include_dirs: Sequence[str] = (),
+    templates: Mapping[str, str] | Iterable[tuple[str, str]] = (),
+    arch_number: int = 800,
+) -> SourceFile:
+    """Read one file: its kernels as plain C, with their launches.
+
+    ``defines`` are ``NAME`` or ``NAME=VALUE``; ``templates`` override template arguments by
+    parameter name; ``arch_number`` is 80 or 800 for sm_80.  Raises SourceError.
+    """
+    # Later stages import this package for its records; only a real load pays for the parsers.
+    from coalescecheck.frontend.loading import load_file
+
+    return load_file(path, tuple(defines), tuple(include_dirs), dict(templates), arch_number)

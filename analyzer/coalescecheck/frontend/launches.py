@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
+from coalescecheck.frontend.host.argument_types import ArgumentType, argument_type
 from coalescecheck.frontend.host.contexts import (
     MAX_INSTANCES,
     Context,
@@ -38,12 +39,14 @@ class LaunchArgument:
 
     ``value`` is its constant integer value.  ``moved`` says that it is a pointer plus
     something (``p + k``, ``&p[k]``), ``offset`` how many elements, None when unknown.
+    ``type`` is None where no declaration in sight says it.
     """
 
     source: str
     value: int | None = None
     moved: bool = False
     offset: int | None = 0
+    type: ArgumentType | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +158,9 @@ def _site(unit: Unit, values: HostValues, call: Node, context: Context) -> Launc
     if syntax is not None:
         function = call.child_by_field_name("function")
         configuration = expressions(syntax)
-        arguments: tuple[LaunchArgument, ...] | None = tuple(_argument(values, g) for g in given)
+        arguments: tuple[LaunchArgument, ...] | None = tuple(
+            _argument(values, g, context) for g in given
+        )
     else:
         if len(given) < 3:
             return None
@@ -182,9 +187,11 @@ def _site(unit: Unit, values: HostValues, call: Node, context: Context) -> Launc
     )
 
 
-def _argument(values: HostValues, node: Node) -> LaunchArgument:
+def _argument(values: HostValues, node: Node, context: Context) -> LaunchArgument:
     moved, offset = pointer_offset(values, node)
-    return LaunchArgument(" ".join(node_text(node).split()), values.integer(node), moved, offset)
+    type_ = argument_type(values, node, context)
+    source = " ".join(node_text(node).split())
+    return LaunchArgument(source, values.integer(node), moved, offset, type_)
 
 
 def _kernel_of(node: Node) -> Node | None:

@@ -85,11 +85,15 @@ class Macros(Preprocessor):  # type: ignore[misc]  # pcpp is untyped
     def truth(self, tokens: list[Token]) -> bool | None:
         """Whether an ``#if`` condition holds; None when it cannot be evaluated."""
         self._left = min(MAX_USE, self._total)
+        faults: list[str] = []
+        report, self._report = self._report, lambda file, offset, message: faults.append(message)
         try:
             value, _ = self.evalexpr(tokens)
         except (MacroLimit, *_PCPP_FAULTS):
             return None
-        return bool(value)
+        finally:
+            self._report = report
+        return None if faults else bool(value)
 
     def _spend(self, count: int) -> None:
         self._left -= count

@@ -260,7 +260,7 @@ def expressions(stmt: Stmt) -> tuple[Expr, ...]:
         case Load():
             return (stmt.address,)
         case Store():
-            return (stmt.address, stmt.value)
+            return (stmt.address, stmt.value, *(value for _, value in stmt.more))
         case Atomic():
             return (stmt.address, *stmt.operands)
         case If() | Loop():

@@ -9,7 +9,7 @@ from pycparser import c_ast
 
 from coalescecheck.ir.expr import Expr
 from coalescecheck.ir.types import ScalarType
-from coalescecheck.lower import arith, ctypes, places, storage
+from coalescecheck.lower import arith, conversions, ctypes, places, storage
 from coalescecheck.lower.context import Context
 from coalescecheck.lower.ctypes import INT, VOID, CType, Number
 from coalescecheck.lower.values import Memory, Scalar, Value
@@ -33,7 +33,7 @@ class Request:
         value = self.cx.evaluate(self.cx, self.args[index])
         wanted = self.params[index] if index < len(self.params) else None
         if isinstance(wanted, Number) and isinstance(value.type, Number):
-            return places.convert(self.cx, value, wanted, self.node)
+            return conversions.convert(self.cx, value, wanted, self.node)
         return value
 
     def values(self) -> list[Value]:
@@ -44,7 +44,7 @@ class Request:
         return self.as_number(self.value(index), ctype)
 
     def as_number(self, value: Value, ctype: Number) -> Expr:
-        converted = places.convert(self.cx, value, ctype, self.node)
+        converted = conversions.convert(self.cx, value, ctype, self.node)
         if isinstance(converted, Scalar):
             return converted.expr
         return self.undefined(ctype.scalar, "not a number")
@@ -59,7 +59,7 @@ class Request:
         place = places.dereference(self.cx, pointer, self.node)
         if isinstance(place, Memory):
             return place
-        places.demote(self.cx, place)
+        conversions.demote(self.cx, place)
         return None
 
     def undefined(self, type_: ScalarType, reason: str, *, uniform: bool = False) -> Expr:

@@ -10,7 +10,7 @@ from functools import partial
 
 from coalescecheck.ir import types as ir
 from coalescecheck.ir.expr import Expr
-from coalescecheck.lower import arith, ctypes, places
+from coalescecheck.lower import arith, conversions, ctypes, places
 from coalescecheck.lower.builtin_call import Handler, Request, names
 from coalescecheck.lower.ctypes import DOUBLE, FLOAT, INT, UINT, VOID, Number
 from coalescecheck.lower.values import Scalar, Value
@@ -136,7 +136,7 @@ def _sine_cosine(request: Request) -> Value:
     x, sine, cosine = request.values()
     for pointer, function in ((sine, "sin"), (cosine, "cos")):
         place = places.dereference(request.cx, pointer, request.node)
-        ctype = places.type_of(place)
+        ctype = conversions.type_of(place)
         if isinstance(ctype, Number) and isinstance(x, Scalar):
             operand = request.as_number(x, ctype)
             result = Scalar(ctype, arith.call(function, (operand,), ctype.scalar))

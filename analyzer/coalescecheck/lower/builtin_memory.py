@@ -8,7 +8,7 @@ from functools import partial
 from coalescecheck.ir import types as ir
 from coalescecheck.ir.expr import ArrayBase, Expr, Var
 from coalescecheck.ir.kernel import Atomic, Load, Op, Piece, Store
-from coalescecheck.lower import accesses, arith, ctypes, places, storage
+from coalescecheck.lower import accesses, arith, conversions, ctypes, places, storage
 from coalescecheck.lower.builtin_call import Handler, Request
 from coalescecheck.lower.ctypes import FLOAT, UINT, VOID, ArrayOf, CType, Pointer
 from coalescecheck.lower.values import Memory, Place, Reference, Scalar, Value
@@ -23,7 +23,7 @@ def _atomic(request: Request, op: str) -> Value:
     place = request.memory(pointer)
     if place is None:
         return request.unknown("an atomic on a variable that is about to live in memory")
-    values = [places.convert(request.cx, v, place.type, request.node) for v in operands]
+    values = [conversions.convert(request.cx, v, place.type, request.node) for v in operands]
     exprs = tuple(expr for value in values for expr in accesses.flatten(request.cx, value))
     access = accesses.register(
         request.cx,
@@ -60,7 +60,7 @@ def _async_copy(request: Request) -> Value:
 
 def _as_address(request: Request, value: Value) -> Expr:
     """A pointer, or the 32-bit shared address that ``__cvta_generic_to_shared`` gave."""
-    pointer = places.convert(request.cx, value, Pointer(UINT), request.node)
+    pointer = conversions.convert(request.cx, value, Pointer(UINT), request.node)
     if isinstance(pointer, Scalar):
         return pointer.expr
     place = request.memory(pointer)
@@ -101,9 +101,10 @@ def _memory_copy(request: Request) -> Value:
         return _opaque_copy(request, target)
     origin = places.dereference(request.cx, right, request.node)
     place = places.dereference(request.cx, left, request.node)
-    if not ctypes.same_shape(places.type_of(place), places.type_of(origin)):
-        place, origin = _as(place, places.type_of(origin)), _as(origin, places.type_of(place))
-        if not ctypes.same_shape(places.type_of(place), places.type_of(origin)):
+    to, source_type = conversions.type_of(place), conversions.type_of(origin)
+    if not ctypes.same_shape(to, source_type):
+        place, origin = _as(place, source_type), _as(origin, to)
+        if not ctypes.same_shape(conversions.type_of(place), conversions.type_of(origin)):
             return _opaque_copy(request, target)
     value = places.read_object(request.cx, origin, request.args[1])
     places.write(request.cx, place, value, request.args[0])
@@ -124,7 +125,7 @@ def _memory_set(request: Request) -> Value:
     if pointer is None or byte != 0:
         return _opaque_copy(request, target)
     place = places.dereference(request.cx, pointer, request.node)
-    zeros = storage.zero_value(request.cx, places.type_of(place), request.node)
+    zeros = storage.zero_value(request.cx, conversions.type_of(place), request.node)
     places.write(request.cx, place, zeros, request.args[0])
     return target
 
@@ -151,14 +152,8 @@ _Typed = Scalar | Reference
 def _opaque_copy(request: Request, target: Value) -> Value:
     cx = request.cx
     cx.warn(request.node, f"`{request.name}` of an unclear size or type: its accesses are unknown")
-    if isinstance(target, Reference):
-        places.forget(cx, target.array or target.place, f"written by {request.name}")
-    elif isinstance(target, Scalar):
-        base = arith.root(target.expr)
-        if isinstance(base, Var):
-            cx.poisoned_vars.add(base.name)
-        elif isinstance(base, ArrayBase):
-            cx.poisoned.add(base.array)
+    whole = target.array if isinstance(target, Reference) else None
+    forget_through(request, target if whole is None else Reference(Pointer(whole.type), whole))
     return target
 
 
@@ -200,12 +195,9 @@ def texture(request: Request) -> Value:
 
 
 def matrix_load(request: Request) -> Value:
-    """``ldmatrix``: every lane gives the address of a 16-byte row; registers are unknown."""
-    values = request.values()
-    pointers = [v for v in values if isinstance(v, Scalar | Reference)]
-    if not pointers:
-        return request.nothing()
-    source = _as_address(request, pointers[-1])
+    """``__asm_ldmatrix_x4(address, &r0, …)``: every lane gives the address of a 16-byte row of
+    shared memory (PTX ISA, "ldmatrix"); what the registers receive is unknown."""
+    address, *registers = request.values()
     access = accesses.register(
         request.cx,
         Op.LOAD,
@@ -213,14 +205,33 @@ def matrix_load(request: Request) -> Value:
         request.node,
         pieces=(Piece(0, 16),),
         kind="ldmatrix",
-        text=accesses.pointee_text(request.args[-1]),
+        text=accesses.pointee_text(request.args[0]),
     )
-    request.cx.emit(Load(access, 0, request.cx.temporary(ir.U32), source))
-    for pointer in pointers[:-1]:
-        place = places.dereference(request.cx, pointer, request.node)
-        if not isinstance(place, Memory):
-            places.forget(request.cx, place, "loaded by ldmatrix")
+    row = request.cx.temporary(ir.U32)
+    request.cx.emit(Load(access, 0, row, _as_address(request, address)))
+    for register in registers:
+        forget_through(request, register)
     return request.nothing()
+
+
+def forget_through(request: Request, pointer: Value) -> None:
+    """What ``pointer`` points to is unknown from here on."""
+    if isinstance(pointer, Reference):
+        places.forget(request.cx, pointer.place, f"written by {request.name}")
+    elif isinstance(pointer, Scalar):
+        base = arith.root(pointer.expr)
+        if isinstance(base, Var):
+            request.cx.poisoned_vars.add(base.name)
+        elif isinstance(base, ArrayBase):
+            request.cx.poisoned.add(base.array)
+
+
+def _two_results(request: Request) -> Value:
+    """``frexp(x, &exponent)`` and kin: neither result is modelled."""
+    for value in request.values():
+        if isinstance(value.type, Pointer):
+            forget_through(request, value)
+    return request.unknown(f"the value of {request.name}")
 
 
 _OPERATIONS = {
@@ -242,4 +253,6 @@ def table() -> dict[str, Handler]:
     entries["__cvta_generic_to_shared"] = _shared_address
     entries["__builtin_assume_aligned"] = _same_pointer
     entries["malloc"] = _allocation
+    for name in ("frexp", "modf", "remquo", "lgamma_r"):
+        entries[name] = entries[f"{name}f"] = _two_results
     return entries

@@ -119,7 +119,7 @@ def table() -> dict[str, Handler]:
     entries: dict[str, Handler] = {
         "__syncthreads": partial(_barrier, scope="block"),
         "__syncwarp": partial(_barrier, scope="warp"),
-        "__syncgrid": partial(_barrier, scope="grid"),
+        "__grid_sync": partial(_barrier, scope="grid"),
         "__activemask": _active_mask,
         "__match_any_sync": _match,
         "__match_all_sync": _match,

@@ -12,8 +12,23 @@ from pycparser import c_ast
 
 from coalescecheck.ir import types as ir
 from coalescecheck.ir.expr import ArrayBase, Const, Var
-from coalescecheck.lower import arith, ctypes, declarations, intrinsics, leaving, places, storage
-from coalescecheck.lower.context import MAX_INLINED_CALLS, Callee, Context, Frame
+from coalescecheck.lower import (
+    arith,
+    conversions,
+    ctypes,
+    declarations,
+    intrinsics,
+    leaving,
+    places,
+    storage,
+)
+from coalescecheck.lower.context import (
+    MAX_INLINED_CALLS,
+    MAX_RECURSIVE_CALLS,
+    Callee,
+    Context,
+    Frame,
+)
 from coalescecheck.lower.ctypes import VOID, Function, Pointer, Record
 from coalescecheck.lower.declarations import Declared
 from coalescecheck.lower.values import Members, Place, Reference, Scalar, Value
@@ -37,7 +52,7 @@ def call(cx: Context, node: c_ast.FuncCall, *, used: bool) -> Value:
         params = _parameter_types(callee)
         request = intrinsics.Request(cx, name, arguments, result, node, used, params)
         value = handler(request)
-        return value if result in (None, VOID) else places.convert(cx, value, result, node)
+        return value if result in (None, VOID) else conversions.convert(cx, value, result, node)
     values = [cx.evaluate(cx, argument) for argument in arguments]
     return unknown_call(cx, name, values, callee, node)
 
@@ -106,8 +121,12 @@ def _inline(
     values = [cx.evaluate(cx, argument) for argument in arguments]
     depth = sum(frame.name == callee.name for frame in cx.frames)
     cx.inlined += 1
-    if depth >= MAX_RECURSION or cx.inlined > MAX_INLINED_CALLS:
+    cx.recursive += depth > 0
+    if depth >= MAX_RECURSION or cx.recursive > MAX_RECURSIVE_CALLS:
         cx.warn(node, f"`{callee.name}()` is recursive: it was followed {depth} calls deep")
+        return _forgotten_call(cx, callee.name, values, callee)
+    if cx.inlined > MAX_INLINED_CALLS:
+        cx.warn(node, f"`{callee.name}()` is not followed: more than {MAX_INLINED_CALLS} calls")
         return _forgotten_call(cx, callee.name, values, callee)
     definition = callee.definition
     result_type = _result_type(callee) or VOID
@@ -157,7 +176,7 @@ def _bind(
 def _parameter_place(
     cx: Context, param: c_ast.Decl, declared: Declared, value: Value, node: c_ast.FuncCall
 ) -> Place:
-    converted = places.convert(cx, value, declared.type, node)
+    converted = conversions.convert(cx, value, declared.type, node)
     if isinstance(converted, Members) and isinstance(declared.type, Record):
         lent = storage.borrow(cx, param.name, converted, id(param), param)
         if lent is not None:

@@ -22,7 +22,8 @@ from coalescecheck.lower.ctypes import CType, Record
 from coalescecheck.lower.values import Place, Value
 from coalescecheck.source import NOWHERE, Diagnostic, Span
 
-MAX_INLINED_CALLS = 4000  # bodies, per kernel: bounds what recursion with two calls can cost
+MAX_INLINED_CALLS = 2000  # bodies per kernel
+MAX_RECURSIVE_CALLS = 64  # of these, inside themselves: recursion with two calls doubles each level
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,7 @@ class Context:
     demote: set[Hashable] = field(default_factory=set)
     path: tuple[int, ...] = ()
     inlined: int = 0
+    recursive: int = 0  # inlined calls of a function inside itself
     dynamic_shared: str = ""  # the array that all extern shared names share
     statics: dict[Hashable, Place] = field(default_factory=dict)
     poisoned: set[str] = field(default_factory=set)  # arrays unknown functions may have written

@@ -19,6 +19,7 @@ from coalescecheck.lower import (
     arith,
     calls,
     constants,
+    conversions,
     ctypes,
     declarations,
     initializers,
@@ -200,7 +201,7 @@ def type_of(cx: Context, node: c_ast.Node) -> CType:
     if isinstance(node, c_ast.Typename):
         return declarations.resolve(cx, node).type
     with _unevaluated(cx):
-        return places.type_of(place_of(cx, node))
+        return conversions.type_of(place_of(cx, node))
 
 
 @contextmanager
@@ -241,7 +242,7 @@ def _cast(cx: Context, node: c_ast.Node) -> Value:
     if ctype == VOID:
         effect(cx, node.expr)
         return NOTHING
-    return places.convert(cx, evaluate(cx, node.expr), ctype, node)
+    return conversions.convert(cx, evaluate(cx, node.expr), ctype, node)
 
 
 def _call(cx: Context, node: c_ast.Node) -> Value:
@@ -279,11 +280,11 @@ def _pure_choice(
 ) -> Value | None:
     for value in (then, otherwise):
         if isinstance(value, Reference):
-            places.demote(cx, value.place)
+            conversions.demote(cx, value.place)
     if not (isinstance(then, Scalar) and isinstance(otherwise, Scalar)):
         return None
-    a = places.convert(cx, then, ctype, node)
-    b = places.convert(cx, otherwise, ctype, node)
+    a = conversions.convert(cx, then, ctype, node)
+    b = conversions.convert(cx, otherwise, ctype, node)
     if not (isinstance(a, Scalar) and isinstance(b, Scalar)):
         return None
     return operators.choose(cx, test, a, b)

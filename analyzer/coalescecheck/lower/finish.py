@@ -3,7 +3,8 @@
 In: the context and the lowered body.  Out: the final accesses and body.  Every pointer variable
 is traced to the arrays it may be based on (without regard to control flow); from that follow
 which accesses reinterpret an array as a wider type, and which loads read memory that an unknown
-function may have written.
+function may have written.  Atomics whose old value only ever goes into unused variables (a
+wrapper's result) are reductions, as the compiler makes them.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from coalescecheck.ir.kernel import (
     Space,
     Stmt,
     Store,
+    expressions,
     walk,
 )
 from coalescecheck.ir.types import PTR
@@ -39,7 +41,11 @@ def finish(cx: Context, body: tuple[Stmt, ...]) -> tuple[tuple[Stmt, ...], tuple
     for stmt in walk(body):
         if isinstance(stmt, Load | Store | Atomic):
             reached[stmt.access] = bases.of(stmt.address)
-    accesses = tuple(_widened(cx, access, reached) for access in cx.accesses)
+    unused = _unused_atomics(body)
+    accesses = tuple(
+        replace(access, kind="red") if access.id in unused else _widened(cx, access, reached)
+        for access in cx.accesses
+    )
     poisoned = set(cx.poisoned)
     for name in cx.poisoned_vars:
         poisoned |= bases.of(Var(name, PTR))
@@ -72,6 +78,32 @@ class _Bases:
             found = [self.of(value) for value in self.assigned.get(name, [])]
             self.known[name] = frozenset().union(*found)
         return self.known[name]
+
+
+def _unused_atomics(body: tuple[Stmt, ...]) -> set[int]:
+    """Ids of atomics whose result is dead: nothing but dead assignments reads it."""
+    results = {
+        stmt.var.name: stmt.access
+        for stmt in walk(body)
+        if isinstance(stmt, Atomic) and stmt.var is not None
+    }
+    if not results:
+        return set()
+    live: set[str] = set()
+    feeds: dict[str, set[str]] = {}
+    for stmt in walk(body):
+        if isinstance(stmt, Assign):
+            feeds.setdefault(stmt.var.name, set()).update(arith.variables(stmt.value))
+        else:
+            for expr in expressions(stmt):
+                live |= arith.variables(expr)
+    waiting = list(live)
+    while waiting:
+        for name in feeds.pop(waiting.pop(), ()):
+            if name not in live:
+                live.add(name)
+                waiting.append(name)
+    return {access for name, access in results.items() if name not in live}
 
 
 def _widened(cx: Context, access: Access, reached: dict[int, frozenset[str]]) -> Access:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pycparser import c_ast
 
 from coalescecheck.ir.expr import Const
-from coalescecheck.lower import ctypes, declarations, places, storage
+from coalescecheck.lower import conversions, ctypes, declarations, storage
 from coalescecheck.lower.accesses import flatten
 from coalescecheck.lower.context import Context
 from coalescecheck.lower.ctypes import ArrayOf, CType, Record
@@ -27,7 +27,7 @@ def initial_value(cx: Context, ctype: CType, node: c_ast.Node) -> Value:
         if not node.exprs:
             return storage.zero_value(cx, ctype, node)
         return initial_value(cx, ctype, node.exprs[0])
-    return places.convert(cx, cx.evaluate(cx, node), ctype, node)
+    return conversions.convert(cx, cx.evaluate(cx, node), ctype, node)
 
 
 def constant_values(cx: Context, value: Value) -> tuple[int | float, ...] | None:
@@ -77,7 +77,7 @@ class _Filler:
             return self.aggregate(ctype, item, braced=False)
         value = self.pending or self.cx.evaluate(self.cx, item)
         self.at, self.pending = self.at + 1, None
-        return places.convert(self.cx, value, ctype, item)
+        return conversions.convert(self.cx, value, ctype, item)
 
     def _designated(
         self,

@@ -10,7 +10,7 @@ from pycparser import c_ast
 
 from coalescecheck.ir import types as ir
 from coalescecheck.ir.expr import FALSE, TRUE, Expr
-from coalescecheck.lower import arith, ctypes, places, storage
+from coalescecheck.lower import arith, conversions, ctypes, places, storage
 from coalescecheck.lower.context import Context
 from coalescecheck.lower.ctypes import Number, Pointer
 from coalescecheck.lower.values import Reference, Scalar, Value
@@ -90,7 +90,7 @@ def _pointers(cx: Context, op: str, left: Value, right: Value, node: c_ast.Node)
 
 def index(cx: Context, value: Value, node: c_ast.Node) -> Expr:
     """A subscript as i64, extended by the sign of its own type."""
-    converted = places.convert(cx, value, ctypes.LONG, node)
+    converted = conversions.convert(cx, value, ctypes.LONG, node)
     if isinstance(converted, Scalar):
         return converted.expr
     return cx.undefined("index", f"a subscript of the type {value.type}", ir.I64)
@@ -103,7 +103,7 @@ def _address(cx: Context, value: Value) -> Expr:
             return arith.cast(arith.cast(value.expr, ir.I64), ir.PTR)
         return value.expr
     if isinstance(value, Reference):
-        places.demote(cx, value.place)
+        conversions.demote(cx, value.place)
     return cx.undefined("address", "the address of a variable", ir.PTR)
 
 

@@ -1,7 +1,7 @@
 """Reading, writing and naming places: variables, members, elements, memory.
 
-In: places and values.  Out: values, and statements in the context.  Conversions between C types
-happen here, because assigning and passing are where C converts.
+In: places and values.  Out: values, and statements in the context.  What is written is
+converted to the place's type.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import TypeAlias
 
 from pycparser import c_ast
 
-from coalescecheck.ir import types as ir
-from coalescecheck.ir.expr import TRUE, ArrayBase, Expr
+from coalescecheck.ir.expr import ArrayBase, Expr
 from coalescecheck.ir.kernel import Assign, Space
-from coalescecheck.lower import accesses, arith, ctypes, storage
+from coalescecheck.lower import accesses, arith, conversions, ctypes, storage
 from coalescecheck.lower.context import Context
-from coalescecheck.lower.ctypes import INT, VOID, ArrayOf, CType, Number, Pointer, Record
+from coalescecheck.lower.ctypes import INT, ArrayOf, Pointer, Record
 from coalescecheck.lower.declarations import Declared
 from coalescecheck.lower.values import (
+    Chosen,
     Fixed,
     Lent,
     Members,
@@ -31,12 +31,9 @@ from coalescecheck.lower.values import (
     Variable,
 )
 
+MAX_CHOSEN = 8  # pointers in an array that is indexed by a variable without being memory
+
 Node: TypeAlias = c_ast.Node | None
-
-
-def type_of(place: Place) -> CType:
-    """The C type of the object at a place."""
-    return place.value.type if isinstance(place, Fixed) else place.type
 
 
 # --- reading ----------------------------------------------------------------------------------
@@ -67,6 +64,27 @@ def read_object(cx: Context, place: Place, node: Node) -> Value:
             return accesses.load(cx, place, node)
         case Fixed():
             return place.value
+        case Chosen():
+            return _read_chosen(cx, place, node)
+
+
+def _read_chosen(cx: Context, place: Chosen, node: Node) -> Value:
+    result: Value | None = None
+    for number, element in reversed(place.array.members.items()):
+        value = read(cx, element, node)
+        if isinstance(value, Reference):
+            conversions.demote(cx, value.place)
+        if not isinstance(value, Scalar):
+            value = Scalar(place.type, conversions.nowhere(cx))
+        if isinstance(result, Scalar):
+            here = arith.select(_is_index(place, number), value.expr, result.expr)
+            value = Scalar(place.type, here)
+        result = value
+    return result or Scalar(place.type, conversions.nowhere(cx))
+
+
+def _is_index(place: Chosen, number: str | int) -> Expr:
+    return arith.binary("==", place.index, arith.integer(int(number)))
 
 
 def _is_parameter(cx: Context, place: Memory) -> bool:
@@ -94,7 +112,7 @@ def materialise(cx: Context, value: Value, node: Node) -> Value:
 
 def write(cx: Context, place: Place, value: Value, node: Node) -> Value:
     """Assign ``value``, converted to the place's type; gives the converted value."""
-    converted = convert(cx, value, type_of(place), node)
+    converted = conversions.convert(cx, value, conversions.type_of(place), node)
     match place:
         case Variable():
             _write_variable(cx, place, converted)
@@ -104,7 +122,20 @@ def write(cx: Context, place: Place, value: Value, node: Node) -> Value:
             _write_memory(cx, place, converted, node)
         case Fixed():
             cx.warn(node, "an assignment to something that is not a variable is ignored")
+        case Chosen():
+            _write_chosen(cx, place, converted, node)
     return converted
+
+
+def _write_chosen(cx: Context, place: Chosen, value: Value, node: Node) -> None:
+    if not isinstance(value, Scalar):
+        conversions.demote(cx, place)
+        return
+    for number, element in place.array.members.items():
+        old = read(cx, element, node)
+        if isinstance(old, Scalar):
+            new = arith.select(_is_index(place, number), value.expr, old.expr)
+            write(cx, element, Scalar(place.type, new), node)
 
 
 def _write_variable(cx: Context, place: Variable, value: Value) -> None:
@@ -112,12 +143,14 @@ def _write_variable(cx: Context, place: Variable, value: Value) -> None:
         if place.alias == value:
             return
         if place.assigned or place.alias is not None or place.path != cx.path:
-            demote(cx, value.place)  # not the only value: the pointer must be a real address
+            conversions.demote(
+                cx, value.place
+            )  # not the only value: the pointer must be a real address
         else:
             place.alias = value
             return
     if place.alias is not None:
-        demote(cx, place.alias.place)
+        conversions.demote(cx, place.alias.place)
         place.alias = None
     place.assigned = True
     if isinstance(value, Scalar):
@@ -164,7 +197,7 @@ def _write_memory(cx: Context, place: Memory, value: Value, node: Node) -> None:
     if place.bits is not None and isinstance(value, Scalar):
         value = _insert_bits(cx, place, value, node)
     for reference in references_in(value):
-        demote(cx, reference.place)
+        conversions.demote(cx, reference.place)
     accesses.store(cx, place, value, node)
 
 
@@ -200,19 +233,15 @@ def variables_of(place: Place) -> Iterator[Variable]:
         case Parts():
             for member in place.members.values():
                 yield from variables_of(member)
-
-
-def demote(cx: Context, place: Place) -> None:
-    """This variable must be memory: lower the kernel again with it there."""
-    if isinstance(place, Variable | Parts):
-        cx.demote.add(place.key)
+        case Chosen():
+            yield from variables_of(place.array)
 
 
 def forget(cx: Context, place: Place, reason: str) -> None:
     """An unknown function may have written to the place."""
     for variable in variables_of(place):
         if variable.alias is not None:
-            demote(cx, variable.alias.place)
+            conversions.demote(cx, variable.alias.place)
         unknown = cx.undefined(variable.var.name, reason, variable.var.type)
         variable.assigned = True
         cx.emit(Assign(variable.var, unknown))
@@ -237,7 +266,10 @@ def member(cx: Context, place: Place, name: str, node: Node) -> Place:
             return inner.place if isinstance(inner, Lent) else Fixed(inner)
         case Fixed(value=Lent() as lent):
             return member(cx, lent.place, name, node)
-    cx.warn(node, f"the member `{name}` of {type_of(place)} is not known: its value is unknown")
+    cx.warn(
+        node,
+        f"the member `{name}` of {conversions.type_of(place)} is not known: its value is unknown",
+    )
     return Fixed(storage.undefined_value(cx, INT, name, "unknown member"))
 
 
@@ -247,11 +279,13 @@ def address_of(cx: Context, place: Place, node: Node) -> Value:
         case Memory():
             pointer = Pointer(place.type, place.const, place.volatile)
             return Scalar(pointer, place.address)
-        case Variable() | Parts():
+        case Variable() | Parts() | Chosen():
             return Reference(Pointer(place.type), place)
         case Fixed(value=Lent() as lent):
             return address_of(cx, lent.place, node)
-    holder = storage.make_local(cx, "temporary", Declared(type_of(place)), id(node), node)
+    holder = storage.make_local(
+        cx, "temporary", Declared(conversions.type_of(place)), id(node), node
+    )
     write(cx, holder, read_object(cx, place, node), node)
     return address_of(cx, holder, node)
 
@@ -261,18 +295,14 @@ def dereference(cx: Context, value: Value, node: Node) -> Place:
     match value:
         case Reference():
             target = value.type.target
-            if ctypes.same_shape(target, type_of(value.place)):
+            if ctypes.same_shape(target, conversions.type_of(value.place)):
                 return value.place
-            demote(cx, value.place)
-            return Memory(target, _nowhere(cx))
+            conversions.demote(cx, value.place)
+            return Memory(target, conversions.nowhere(cx))
         case Scalar(type=Pointer() as pointer):
             return Memory(pointer.target, value.expr, pointer.volatile, pointer.const)
     cx.warn(node, f"`*` of the type {value.type}: the address is unknown")
-    return Memory(INT, _nowhere(cx))
-
-
-def _nowhere(cx: Context) -> Expr:
-    return cx.undefined("address", "not an address", ir.PTR)
+    return Memory(INT, conversions.nowhere(cx))
 
 
 def advance(cx: Context, value: Value, index: Expr, node: Node) -> Value:
@@ -284,7 +314,7 @@ def advance(cx: Context, value: Value, index: Expr, node: Node) -> Value:
             step = ctypes.as_expr(ctypes.size_of(pointer.target))
             return Scalar(pointer, arith.offset(value.expr, arith.binary("*", index, step)))
     cx.warn(node, f"pointer arithmetic on the type {value.type}: the address is unknown")
-    return Scalar(Pointer(INT), _nowhere(cx))
+    return Scalar(Pointer(INT), conversions.nowhere(cx))
 
 
 def _advance_reference(cx: Context, value: Reference, index: Expr) -> Value:
@@ -295,58 +325,13 @@ def _advance_reference(cx: Context, value: Reference, index: Expr) -> Value:
         at = value.index + step
         if at in value.array.members:
             return Reference(value.type, value.array.members[at], value.array, at)
-    demote(cx, value.place)
-    return Scalar(value.type, _nowhere(cx))
+    if step is None and value.array is not None and _may_choose(value.array):
+        at_index = arith.binary("+", arith.integer(value.index), index)
+        return Reference(value.type, Chosen(value.type.target, value.array, at_index))
+    conversions.demote(cx, value.place)
+    return Scalar(value.type, conversions.nowhere(cx))
 
 
-# --- conversions ------------------------------------------------------------------------------
-
-
-def convert(cx: Context, value: Value, ctype: CType, node: Node) -> Value:
-    """``value`` as the type ``ctype``, as by assignment or a cast."""
-    if ctype == VOID:
-        return Scalar(VOID, arith.zero(ir.I32))
-    match value, ctype:
-        case Scalar(), Number() | Pointer():
-            return Scalar(ctype, _convert_scalar(cx, value, ctype))
-        case Reference(), Pointer():
-            return _convert_reference(cx, value, ctype)
-        case Reference(), Number() if ctype.scalar == ir.BOOL:
-            return Scalar(ctype, TRUE)
-        case Reference(), Number():
-            demote(cx, value.place)
-            return storage.undefined_value(cx, ctype, "address", "the address of a variable")
-        case Members() | Lent(), Record() | ArrayOf() if ctypes.same_shape(value.type, ctype):
-            return value
-    cx.warn(node, f"a value of the type {value.type} used as {ctype} is unknown")
-    return storage.undefined_value(cx, ctype, "value", f"{value.type} used as {ctype}")
-
-
-def _convert_scalar(cx: Context, value: Scalar, ctype: Number | Pointer) -> Expr:
-    source = value.type
-    to = ctypes.scalar_of(ctype) or ir.PTR
-    if isinstance(source, Number) and source.unknown and not _is_unknown(ctype):
-        # a number of an unknown type: float and int versions round differently
-        return cx.undefined("converted", f"a value of the unknown type {source}", to)
-    expr = value.expr
-    if expr.type == ir.PTR and to.is_integer and to.size < 8 and to != ir.BOOL:
-        expr = arith.cast(expr, ir.U64)
-    if to == ir.PTR and expr.type.is_integer:
-        expr = arith.cast(expr, ir.I64 if expr.type.kind == "int" else ir.U64)
-    return arith.cast(expr, to)
-
-
-def _is_unknown(ctype: CType) -> bool:
-    return isinstance(ctype, Number) and ctype.unknown
-
-
-def _convert_reference(cx: Context, value: Reference, ctype: Pointer) -> Value:
-    held = type_of(value.place)
-    if isinstance(ctype.target, ctypes.Void) or ctypes.same_shape(ctype.target, held):
-        return Reference(ctype, value.place, value.array, value.index)
-    if isinstance(held, ArrayOf) and isinstance(value.place, Parts):
-        first = value.place.members[0]
-        if ctypes.same_shape(ctype.target, type_of(first)):  # (float *)&row
-            return Reference(ctype, first, value.place, 0)
-    demote(cx, value.place)
-    return Scalar(ctype, _nowhere(cx))
+def _may_choose(array: Parts) -> bool:
+    element = array.type.element if isinstance(array.type, ArrayOf) else None
+    return isinstance(element, Pointer) and len(array.members) <= MAX_CHOSEN

@@ -59,7 +59,19 @@ class Fixed:
     value: Value
 
 
-Place = Variable | Parts | Memory | Fixed
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The element of a taken-apart array at a variable ``index`` (i64).
+
+    Only for short arrays of pointers (``float *buffer[2]``): in memory, the loaded pointer
+    could be anything; as a selection it is one of the arrays it really points to."""
+
+    type: CType
+    array: Parts
+    index: Expr
+
+
+Place = Variable | Parts | Memory | Fixed | Chosen
 
 # --- values -----------------------------------------------------------------------------------
 

@@ -40,8 +40,8 @@ def access_tables(kernel: KernelAnalysis, width: int) -> Iterator[Text]:
             yield _table(rows, width - INDENT)
 
 
-def details(result: AccessResult) -> list[str]:
-    """What does not fit in a row: formulas, conditions and reasons."""
+def details(result: AccessResult, kernel: KernelAnalysis) -> list[str]:
+    """What does not fit in a row, and was not said of the whole kernel: formulas and reasons."""
     lines = [
         f"{name} = {count.formula}"
         for name, count in (("sectors", result.sectors), ("wavefronts", result.wavefronts))
@@ -53,7 +53,8 @@ def details(result: AccessResult) -> list[str]:
         lines.append(f"lane step = {result.lane_stride_bytes} bytes")
     if result.reason:
         lines.append(result.reason)
-    lines += [f"assuming {assumption}" for assumption in result.assumptions]
+    own = [said for said in result.assumptions if said not in kernel.assumptions]
+    lines += [f"assuming {assumption}" for assumption in own]
     if result.access.called_from:
         calls = " → ".join(str(span) for span in result.access.called_from)
         lines.append(f"called from {calls}")
@@ -110,10 +111,10 @@ def _row(unit: str, space: str, result: AccessResult, kernel: KernelAnalysis) ->
         "ideal": "?" if count is None or count.ideal is None else wording.number(count.ideal),
         "useful": _useful(result) if unit == "sectors" else "",
         "lane step": step if len(step) <= LONGEST_STEP else "(below)",
-        "pattern": result.pattern,
+        "pattern": _pattern(unit, result),
         "certainty": result.certainty,
     }
-    return Row(cells, _is_wasteful(count))
+    return Row(cells, _is_wasteful(count, result))
 
 
 def _place(result: AccessResult, kernel: KernelAnalysis) -> str:
@@ -123,15 +124,21 @@ def _place(result: AccessResult, kernel: KernelAnalysis) -> str:
     return short if span.file == kernel.span.file else f"{span.file}:{short}"
 
 
-def _is_wasteful(count: Count | None) -> bool:
-    """Twice the ideal or more."""
-    if count is None or not count.ideal:
+def _is_wasteful(count: Count | None, result: AccessResult) -> bool:
+    """Twice the ideal or more, and not only for unlucky data."""
+    if count is None or not count.ideal or result.certainty == "data-dependent":
         return False
     return (count.max if count.mean is None else count.mean) >= 2 * count.ideal
 
 
+def _pattern(unit: str, result: AccessResult) -> str:
+    """Banks have no coalescing: what costs no more than it must has no conflict there."""
+    free = unit == "wavefronts" and result.pattern == "coalesced"
+    return "no conflict" if free else result.pattern
+
+
 def _useful(result: AccessResult) -> str:
-    return "?" if result.efficiency is None else f"{wording.number(100 * result.efficiency)}%"
+    return "?" if result.efficiency is None else wording.percent(result.efficiency)
 
 
 def _step(result: AccessResult) -> str:

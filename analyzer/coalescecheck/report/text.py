@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from io import StringIO
+from itertools import groupby
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
@@ -29,7 +30,7 @@ SOURCES = {
     "config": "configuration file",
     "host": "launch in the source",
     "bounds": "__launch_bounds__",
-    "assumed": "nothing known",
+    "assumed": "no launch found",
 }
 CERTAINTIES = ("exact", "exact-symbolic", "bounded", "data-dependent", "unknown")
 NARROWEST = 60  # below this columns cannot hold their numbers; lines then wrap in the terminal
@@ -60,8 +61,8 @@ def render(report: Report, terminal: Terminal | None = None) -> str:
 def _file(file: FileReport, width: int) -> Iterator[RenderableType]:
     for kernel in file.analysis.kernels:
         yield from _kernel(kernel, width)
-    for finding in file.findings:
-        yield from _finding(finding, file)
+    for _, group in groupby(file.findings, _explained_alike):
+        yield from _findings(tuple(group), file)
 
 
 # --- a kernel ---------------------------------------------------------------------------------
@@ -74,7 +75,7 @@ def _kernel(kernel: KernelAnalysis, width: int) -> Iterator[RenderableType]:
     for table in access_tables(kernel, width):
         yield Text()
         yield table
-    notes = [(result, details(result)) for result in kernel.accesses]
+    notes = [(result, details(result, kernel)) for result in kernel.accesses]
     if any(lines for _, lines in notes):
         yield Text()
         yield Padding(_notes(notes), (0, 0, 0, INDENT))
@@ -97,8 +98,8 @@ def _facts(kernel: KernelAnalysis) -> RenderableType:
         table.add_row("verified", _verification(kernel))
     elif kernel.status == "analysed":
         table.add_row("accesses", "none")
-    for line in _traffic(kernel):
-        table.add_row("total", line)
+    for at, line in enumerate(_traffic(kernel)):
+        table.add_row("" if at else "total", line)
     return Padding(table, (0, 0, 0, INDENT))
 
 
@@ -136,16 +137,14 @@ def _traffic(kernel: KernelAnalysis) -> Iterator[str]:
     writes = traffic([a for a in spaces["global"] if a.access.op != "load"])
     both = traffic(spaces["global"])
     if both is not None:
-        useful = (
-            "" if both.efficiency is None else f", {wording.number(100 * both.efficiency)}% useful"
-        )
+        useful = "" if both.efficiency is None else f", {wording.percent(both.efficiency)} useful"
         yield (
             f"{wording.number(reads.moved if reads else 0)} sectors read, "
             f"{wording.number(writes.moved if writes else 0)} written{useful}"
         )
     shared = traffic(spaces["shared"])
     if shared is not None and shared.requests:
-        yield f"{wording.number(shared.moved / shared.requests)} wavefronts per shared request"
+        yield f"{wording.plural(shared.moved / shared.requests, 'wavefront')} per shared request"
 
 
 def _notes(notes: list[tuple[AccessResult, list[str]]]) -> Table:
@@ -162,18 +161,26 @@ def _notes(notes: list[tuple[AccessResult, list[str]]]) -> Table:
 # --- findings and the summary -----------------------------------------------------------------
 
 
-def _finding(finding: Finding, file: FileReport) -> Iterator[RenderableType]:
-    colour = COLOURS[finding.severity]
-    head = Text(f"{finding.span}: ", "bold").append(str(finding.severity), colour)
-    yield head.append(f": {finding.rule} ", "not bold").append(finding.message, "not bold")
+def _explained_alike(finding: Finding) -> tuple[object, ...]:
+    """Findings of one expression (its load and its store) share their excerpt and reasons."""
+    return (finding.span, finding.reason, finding.advice, finding.fix, finding.instances)
+
+
+def _findings(alike: tuple[Finding, ...], file: FileReport) -> Iterator[RenderableType]:
+    for finding in alike:
+        head = Text(f"{finding.span}: ", "bold")
+        head.append(str(finding.severity), COLOURS[finding.severity])
+        yield head.append(f": {finding.rule} {finding.message}", "not bold")
+    first = alike[0]
     lines = None
-    if finding.span.file == file.analysis.path:
-        lines = excerpt(file.analysis.text, finding.span)
+    if first.span.file == file.analysis.path:
+        lines = excerpt(file.analysis.text, first.span)
     if lines is not None:
-        gutter = f"{finding.span.line:>6} | "
+        gutter = f"{first.span.line:>6} | "
         yield Text(gutter, "dim").append(lines[0], "not dim")
-        yield Text(" " * (len(gutter) - 2) + "| ", "dim").append(lines[1], f"not dim {colour}")
-    yield Padding(_explanation(finding), (0, 0, 1, INDENT))
+        blank = " " * (len(gutter) - 2) + "| "
+        yield Text(blank, "dim").append(lines[1], f"not dim {COLOURS[first.severity]}")
+    yield Padding(_explanation(first), (0, 0, 1, INDENT))
 
 
 def _explanation(finding: Finding) -> Table:

@@ -56,9 +56,9 @@ _SCALARS = {
     "cudaError_t": "int",
     "nullptr_t": "unsigned long",
     "__half": "__half",
-    "half": "half",
+    "half": "__half",
     "__nv_bfloat16": "__nv_bfloat16",
-    "nv_bfloat16": "nv_bfloat16",
+    "nv_bfloat16": "__nv_bfloat16",
     "__nv_bfloat16_raw": "unsigned short",
     "__half_raw": "unsigned short",
     "__nv_fp8_e4m3": "unsigned char",
@@ -82,10 +82,10 @@ _VECTOR_ELEMENTS = {
     "double": ("double", 8),
 }
 _PAIRS = {
-    "half2": "half",
-    "__half2": "__half",
-    "nv_bfloat162": "nv_bfloat16",
-    "__nv_bfloat162": "__nv_bfloat16",
+    "half2": ("__half2", "__half"),
+    "__half2": ("__half2", "__half"),
+    "nv_bfloat162": ("__nv_bfloat162", "__nv_bfloat16"),
+    "__nv_bfloat162": ("__nv_bfloat162", "__nv_bfloat16"),
 }
 
 
@@ -97,9 +97,9 @@ def builtin_type(name: str) -> CType | None:
     if name == "dim3":
         return _vector("dim3", "unsigned int", 4, 3)
     if name in _PAIRS:
-        element = Scalar(_PAIRS[name])
-        layout = Layout(name, fields=[Field("x", element), Field("y", element)], align=4)
-        return Record(name, layout)
+        cname, half = _PAIRS[name]
+        fields = [Field("x", Scalar(half)), Field("y", Scalar(half))]
+        return Record(cname, Layout(cname, fields=fields, align=4))
     base, count = name[:-1], name[-1:]
     if count in ("1", "2", "3", "4") and base in _VECTOR_ELEMENTS:
         element_name, size = _VECTOR_ELEMENTS[base]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from coalescecheck.frontend.rewrite import groups, index, syntax, types
+from coalescecheck.frontend.rewrite import groups, index, syntax, traits, types
 from coalescecheck.frontend.rewrite.emit import Mark
 from coalescecheck.frontend.rewrite.env import Env, Found, TypeBound
 from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, joined_arguments
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"})
 _PASSED_ON = frozenset({"move", "forward", "as_const", "ref", "cref", "launder"})
+# builtin names that the grammar reads as identifiers when called
+_SCALAR_NAMES = {"short": "short", "long": "long", "unsigned": "unsigned int", "signed": "int"}
 _TEMPLATES = ("template_function", "template_method", "template_type")
 
 
@@ -66,13 +68,17 @@ class Calls:
     ) -> Ex:
         found, last = self._resolve(function, env)
         name = base_name(last)
+        if name in _SCALAR_NAMES:
+            return self._functional_cast(types.Scalar(_SCALAR_NAMES[name]), nodes, node, env)
         if name in _CASTS:
             return self._cast(last, nodes, node, env)
+        if found is not None and isinstance(found.binding, TypeBound):
+            type_ = self._s.type_if_named(function, env) or found.binding.type
+            return self._functional_cast(type_, nodes, node, env)
         if found is not None and (found.binding is not None or found.member is not None):
-            if not isinstance(found.binding, TypeBound):
-                ex = self._s.naming.of_found(found, function, env, None)
-                if ex is not None:
-                    return self._object(ex, nodes, node, env)
+            ex = self._s.naming.of_found(found, function, env, None)
+            if ex is not None:
+                return self._object(ex, nodes, node, env)
         entries = found.entries if found is not None else []
         if any(isinstance(e, index.VariableEntry | index.EnumeratorEntry) for e in entries):
             callee = self._s.expressions.emit(function, env)
@@ -131,8 +137,7 @@ class Calls:
             known = self._s.intrinsics.call(name, [ex for ex, _ in arguments], node, env)
             if known is not None:
                 return known
-            if not any(e.body is not None for e, _ in candidates) or True:
-                return self._unresolved(candidates[0][0], arguments, node, env)
+            return self._unresolved(candidates[0][0], arguments, node, env)
         if self._s.functions.full():
             return self._unresolved(choice.entry, arguments, node, env)
         record = choice.found.record
@@ -240,6 +245,9 @@ class Calls:
         arguments = [self._s.expressions.emit(n, e) for n, e in nodes]
         if name in _PASSED_ON and len(arguments) == 1:
             return arguments[0]
+        limit = traits.numeric_limit(self._s, function, env)
+        if limit is not None:
+            return limit
         group = groups.function(self._s, function, name, arguments, node, env)
         if group is not None:
             return group

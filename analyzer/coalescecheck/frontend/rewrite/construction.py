@@ -139,6 +139,8 @@ class Construction:
         record = writer.self_type
         if record is None:
             return
+        writer.returns_object = True
+        self._s.entered(writer)
         writer.line(f"{record.cname} object;")
         writer.line(f"{record.cname} *self = &object;")
         given = self._given(entry)
@@ -155,6 +157,7 @@ class Construction:
         for name, arguments in given.items():  # members of anonymous unions, delegation
             if c_name(name) not in names and arguments is not None:
                 self._other(name, arguments, record, env, writer)
+        self._s.left()
 
     @staticmethod
     def _given(entry: FunctionEntry) -> dict[str, Node]:

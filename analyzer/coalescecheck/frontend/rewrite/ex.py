@@ -29,7 +29,8 @@ class Ex:
 
     ``type`` is no reference.  ``address`` is C text for its address where that is simpler than
     ``&piece``.  ``pure`` says that evaluating it touches no memory and has no effect.
-    ``captures`` are the hidden arguments of a lambda value.
+    ``captures`` are the hidden arguments of a lambda value, ``target`` the object whose address
+    the expression is.
     """
 
     piece: Piece
@@ -40,6 +41,7 @@ class Ex:
     address: Piece | None = None
     pure: bool = False
     captures: tuple[Piece, ...] = ()
+    target: Ex | None = None
 
     def at(self, precedence: int) -> Piece:
         """The text, in parentheses if it binds looser than ``precedence``."""

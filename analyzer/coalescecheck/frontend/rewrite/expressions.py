@@ -247,7 +247,9 @@ class Expressions:
     def sequence(a: Ex, b: Ex) -> Ex:
         """``a, b``."""
         piece = (a.at(COMMA), ", ", b.at(ASSIGN_LEVEL))
-        return replace(b, piece=piece, precedence=COMMA, lvalue=False, address=None, value=None)
+        return replace(
+            b, piece=piece, precedence=COMMA, lvalue=False, address=None, value=None, target=None
+        )
 
     # -- sizes --------------------------------------------------------------------------
 

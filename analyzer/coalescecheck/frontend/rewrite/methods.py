@@ -70,6 +70,8 @@ class Methods:
         if isinstance(base.type, types.Record):
             through = self.operator("->", [base], node, env)
             base = through if through is not None else base
+        if base.target is not None:
+            return base.target
         type_ = base.decayed
         if isinstance(type_, types.Pointer):
             return dereferenced(base.at(14), type_.target)

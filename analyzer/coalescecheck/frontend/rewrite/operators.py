@@ -235,6 +235,8 @@ class Operators:
             defined = self._s.methods.operator("*", [operand], node, env)
             if defined is not None:
                 return defined
+        if operand.target is not None:
+            return operand.target
         type_ = operand.decayed
         if isinstance(type_, types.Pointer) and type_.target != types.VOID:
             if isinstance(type_.target, types.FunctionType):
@@ -248,11 +250,12 @@ class Operators:
             return operand
         type_ = types.Pointer(target)
         if operand.address is not None:
-            return Ex(operand.address, type_, UNARY, pure=True)
+            return Ex(operand.address, type_, UNARY, pure=True, target=operand)
         if not operand.lvalue:
             operand = self._s.conversions.materialised(operand)
             return Ex(address_of(operand), type_, UNARY)
-        return Ex((mark, "&", operand.at(UNARY)), type_, UNARY, pure=True)
+        piece = (mark, "&", operand.at(UNARY))
+        return Ex(piece, type_, UNARY, pure=True, target=operand)
 
     def _update(self, node: Node, env: Env, expected: CType | None) -> Ex:
         argument = node.child_by_field_name("argument")

@@ -259,11 +259,11 @@ class Records:
             return Found(env, member=FieldPath((c_name(name),), type_), record=record)
         if source is None:
             return None
+        if name and name == source.entry.name:  # the injected class name
+            return Found(env, binding=TypeBound(record))
         entries = self._entries(source, name)
         if entries:
             return Found(env, entries=entries, record=record)
-        if name == source.entry.name and source.entry.head is None and name:
-            return Found(env, binding=TypeBound(record))
         for base in source.bases:
             found = self.member(base, name)
             if found is not None:

@@ -65,8 +65,10 @@ class Statements:
 
     def body(self, node: Node, env: Env, writer: FunctionWriter) -> None:
         """The statements of a function body."""
+        self._s.entered(writer)
         for item in node.named_children:
             self.statement(item, env, writer)
+        self._s.left()
 
     def statement(self, node: Node, env: Env, writer: FunctionWriter) -> None:
         """One statement."""

@@ -79,7 +79,7 @@ def type_trait(session: Session, node: Node, env: Env) -> CType | None:
         return type_.target if isinstance(type_, types.Pointer) else type_
     if name in _SIGNS:
         type_ = types.strip(session.typenames.type(arguments[0], env))
-        if isinstance(type_, types.Scalar):
+        if isinstance(type_, types.Scalar) and types.is_integer(type_):
             bare = type_.name.removeprefix("unsigned ").removeprefix("signed ")
             return types.Scalar(_SIGNS[name] + bare)
         return type_
@@ -136,3 +136,40 @@ def _answer(
             return unsigned == (name == "is_unsigned")
         case _:
             return None
+
+
+_LARGEST = {"float": ("3.402823466e+38f", "1.175494351e-38f", "1.192092896e-07f", "1e39f"),
+            "double": ("1.7976931348623158e+308", "2.2250738585072014e-308",
+                       "2.2204460492503131e-16", "1e309")}  # fmt: skip
+
+
+def numeric_limit(session: Session, node: Node, env: Env) -> Ex | None:
+    """``std::numeric_limits<T>::max`` of an arithmetic type; None for anything else."""
+    last = node
+    owner: Node | None = None
+    while last.type == "qualified_identifier":
+        following = last.child_by_field_name("name")
+        owner = last.child_by_field_name("scope")
+        if following is None:
+            return None
+        last = following
+    if owner is None or owner.type not in ("template_type", "template_function"):
+        return None
+    if base_name(owner) != "numeric_limits" or not _arguments(owner):
+        return None
+    type_ = types.strip(session.typenames.type(_arguments(owner)[0], env))
+    return _limit(type_, syntax.text(last), Mark(node.start_byte))
+
+
+def _limit(type_: CType, which: str, mark: Mark) -> Ex | None:
+    kind = types.folding_type(type_)
+    if kind is None:
+        return None
+    if not kind.is_float:
+        low, high = ctypes_lp64.limits(kind)
+        number = {"max": high, "min": low, "lowest": low}.get(which)
+        return None if number is None else literal(ctypes_lp64.Value(number, kind), mark)
+    largest, smallest, epsilon, infinity = _LARGEST["float" if kind.bits == 32 else "double"]
+    spelled = {"max": largest, "min": smallest, "lowest": f"-{largest}", "epsilon": epsilon,
+               "infinity": infinity}.get(which)  # fmt: skip
+    return None if spelled is None else Ex((mark, spelled), type_, 14, pure=True)

@@ -285,6 +285,8 @@ class TypeNames:
             entry = found.binding.entry
             if isinstance(entry, index.RecordEntry):
                 return self._s.records.applied(entry, nodes, found.binding.env, env)
+        if isinstance(found.binding, TypeBound):  # a class template named inside itself
+            return self._reapplied(found.binding.type, nodes, env)
         for entry in found.entries:
             if isinstance(entry, index.RecordEntry) and entry.arguments is None:
                 return self._s.records.applied(entry, nodes, found.env, env)
@@ -292,6 +294,16 @@ class TypeNames:
                 bound = self.arguments(entry.head, nodes, env, found.env)
                 if bound is not None:
                     return self.alias(entry, Env(found.env, dict(bound)))
+        return None
+
+    def _reapplied(self, type_: CType, nodes: Sequence[Node], env: Env) -> CType | None:
+        entry = self._s.records.entry_of(type_) if isinstance(type_, types.Record) else None
+        if entry is None:
+            return None
+        found = self._s.names.in_scope(entry.scope, entry.name)
+        for primary in found.entries if found is not None else ():
+            if isinstance(primary, index.RecordEntry) and primary.arguments is None and found:
+                return self._s.records.applied(primary, nodes, found.env, env)
         return None
 
     def arguments(

@@ -1,0 +1,117 @@
+"""Which instances of a kernel template are analysed, and the launches of each.
+
+In: a kernel's declaration, the launch sites that mean it, ``--template`` options.  Out:
+:class:`Instance` records.  It must not know how an instance is rewritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tree_sitter import Node
+
+from coalescecheck.frontend.ctypes_lp64 import size_of_type
+from coalescecheck.frontend.host.argument_types import ArgumentType
+from coalescecheck.frontend.host.scopes import node_text, parameters
+from coalescecheck.frontend.launches import LaunchSite, to_launch
+from coalescecheck.frontend.rewrite import KernelDecl
+from coalescecheck.launch import Launch
+
+
+@dataclass(slots=True)
+class Instance:
+    """Template arguments by parameter name (what is missing stays free) and launches."""
+
+    arguments: dict[str, str]
+    launches: list[Launch] = field(default_factory=list)
+
+
+def instances_of(
+    kernel: KernelDecl, sites: Sequence[LaunchSite], overrides: Mapping[str, str]
+) -> list[Instance]:
+    """One instance per distinct set of template arguments, in the order of the launches."""
+    names = [name for _, name, _ in kernel.template_params]
+    found: dict[tuple[tuple[str, str], ...], Instance] = {}
+
+    def instance(arguments: Mapping[str, str]) -> Instance:
+        merged = {**arguments, **overrides}
+        known = {name: merged[name] for name in names if name in merged}
+        return found.setdefault(tuple(known.items()), Instance(known))
+
+    for site in sites:
+        given = _mapping(kernel, site.template_args)
+        target = instance({**_deduced(kernel, site, given), **given})
+        launch = _launch(kernel, site, target.arguments)
+        if launch not in target.launches:
+            target.launches.append(launch)
+    for explicit in (*kernel.instantiations, *kernel.specialisations):
+        instance(_mapping(kernel, explicit))
+    return list(found.values()) or [instance({})]
+
+
+def meant_by(site: LaunchSite, kernels: Sequence[KernelDecl]) -> list[KernelDecl]:
+    """The kernels a launch may mean: by qualified name, then by what is passed."""
+    written = [part.split("<")[0].strip() for part in site.kernel.split("::")]
+    named = [k for k in kernels if k.name.split("::")[-len(written) :] == written]
+    if not named:  # a namespace alias or using declaration: the last component decides
+        named = [k for k in kernels if k.name.rsplit("::", 1)[-1] == written[-1]]
+    if len(named) > 1 and site.args is not None:
+        count = len(site.args)
+        named = [k for k in named if len(k.parameters) == count] or named
+    if len(named) > 1 and site.template_args:
+        count = len(site.template_args)
+        named = [k for k in named if len(k.template_params) >= count] or named
+    return named
+
+
+def _mapping(kernel: KernelDecl, given: Sequence[str | None]) -> dict[str, str]:
+    """Template arguments by the name of their parameter; a pack takes the rest."""
+    mapping: dict[str, str] = {}
+    for index, (kind, name, _) in enumerate(kernel.template_params):
+        if kind == "pack":
+            rest = [argument for argument in given[index:] if argument is not None]
+            if rest and len(rest) == len(given) - index:
+                mapping[name] = ", ".join(rest)
+            break
+        value = given[index] if index < len(given) else None
+        if value is not None and name:
+            mapping[name] = value
+    return mapping
+
+
+def _deduced(kernel: KernelDecl, site: LaunchSite, given: Mapping[str, str]) -> dict[str, str]:
+    """Type arguments that follow from the types passed for ``T *x`` and ``T x``."""
+    wanted = {n for kind, n, _ in kernel.template_params if kind == "type" and n not in given}
+    found: dict[str, set[str]] = {}
+    for parameter, argument in zip(parameters(kernel.node), site.args or (), strict=False):
+        declared = _declared_type(parameter)
+        actual = argument.type
+        if actual is None or declared.base not in wanted or actual.depth < declared.depth:
+            continue
+        stars = " *" * (actual.depth - declared.depth)
+        found.setdefault(declared.base, set()).add(actual.base + stars)
+    return {name: types.pop() for name, types in found.items() if len(types) == 1}
+
+
+def _launch(kernel: KernelDecl, site: LaunchSite, arguments: Mapping[str, str]) -> Launch:
+    names = [p.name for p in kernel.parameters]
+    sizes: dict[str, int | None] = {}
+    for parameter, node in zip(kernel.parameters, parameters(kernel.node), strict=False):
+        if parameter.is_pointer:
+            declared = _declared_type(node)
+            bound = arguments.get(declared.base)
+            known = size_of_type(bound) if bound is not None and declared.depth == 1 else None
+            sizes[parameter.name] = parameter.element_size or known
+    return to_launch(site, names, sizes)
+
+
+def _declared_type(parameter: Node) -> ArgumentType:
+    declarator = parameter.child_by_field_name("declarator")
+    depth = 0
+    while declarator is not None and not declarator.type.endswith("identifier"):
+        depth += declarator.type in ("pointer_declarator", "array_declarator")
+        depth += declarator.type == "abstract_pointer_declarator"
+        declarator = declarator.child_by_field_name("declarator")
+    base = " ".join(node_text(parameter.child_by_field_name("type")).split())
+    return ArgumentType(base, depth)

@@ -1,0 +1,117 @@
+"""The front end from end to end: one file to its kernel instances.
+
+In: a path and options.  Out: a :class:`SourceFile`.  A kernel that cannot be rewritten becomes
+a :class:`KernelC` without text that says why; the others go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from coalescecheck.errors import UnsupportedConstruct
+from coalescecheck.frontend.directives import find_directives
+from coalescecheck.frontend.instances import Instance, instances_of, meant_by
+from coalescecheck.frontend.kernel_c import KernelC, SourceFile, SourceMap
+from coalescecheck.frontend.launches import LaunchSite, find_launches
+from coalescecheck.frontend.preprocess import preprocess
+from coalescecheck.frontend.reading import read_source
+from coalescecheck.frontend.rewrite import KernelDecl, find_kernels, rewrite_kernel
+from coalescecheck.frontend.syntax_errors import lost_kernels, syntax_errors
+from coalescecheck.frontend.unit import Unit
+from coalescecheck.isolation import Defect, isolated
+from coalescecheck.source import Diagnostic, Span
+
+T = TypeVar("T")
+_MAX_INSTANCES = 64  # of one kernel
+
+
+def load_file(
+    path: str,
+    defines: Sequence[str],
+    include_dirs: Sequence[str],
+    templates: Mapping[str, str],
+    arch_number: int,
+) -> SourceFile:
+    """Everything the front end can say about one file; see ``frontend.load``."""
+    text = read_source(path)
+    unit = preprocess(
+        path, text, defines=defines, include_dirs=include_dirs, arch_number=arch_number
+    )
+    directives, complaints = find_directives(path, text)
+    said = [*unit.diagnostics, *complaints]
+    kernels = _found(isolated("finding kernels", lambda: find_kernels(unit)), path, said)
+    sites = _found(isolated("finding launches", lambda: find_launches(unit)), path, said)
+    said += lost_kernels(unit, [k.node for k in kernels])
+    said += _homeless(sites, kernels)
+    loader = _Loader(unit, kernels, sites, templates)
+    rewritten = tuple(kernel_c for kernel in kernels for kernel_c in loader.kernel(kernel))
+    return SourceFile(path, text, rewritten, directives, tuple(said))
+
+
+def _found(result: tuple[T, ...] | Defect, path: str, said: list[Diagnostic]) -> tuple[T, ...]:
+    if isinstance(result, Defect):
+        message = f"internal error while {result.stage}: {result.error}"
+        said.append(Diagnostic(Span(path, 1, 1), "error", message))
+        return ()
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Loader:
+    """Rewrites the kernels of one unit, each instance on its own."""
+
+    unit: Unit
+    kernels: Sequence[KernelDecl]
+    sites: Sequence[LaunchSite]
+    templates: Mapping[str, str]
+
+    def kernel(self, kernel: KernelDecl) -> list[KernelC]:
+        """The instances of a kernel that its launches and instantiations ask for."""
+        faults = syntax_errors(self.unit, kernel.node)
+        mine = [s for s in self.sites if kernel in meant_by(s, self.kernels)]
+        instances = instances_of(kernel, mine, self.templates)
+        if len(instances) > _MAX_INSTANCES:
+            message = f"only {_MAX_INSTANCES} of {len(instances)} instances are analysed"
+            faults.append(Diagnostic(kernel.span, "warning", f"{kernel.name}: {message}"))
+        return [self._instance(kernel, i, faults) for i in instances[:_MAX_INSTANCES]]
+
+    def _instance(
+        self, kernel: KernelDecl, instance: Instance, faults: Sequence[Diagnostic]
+    ) -> KernelC:
+        try:
+            result = isolated(
+                "rewriting", lambda: rewrite_kernel(self.unit, kernel, instance.arguments)
+            )
+        except UnsupportedConstruct as error:
+            span = error.span if error.span.line else kernel.span
+            result = _lost(kernel, instance, Diagnostic(span, "error", error.message))
+        if isinstance(result, Defect):
+            message = f"internal error while rewriting {kernel.name}: {result.error}"
+            result = _lost(kernel, instance, Diagnostic(kernel.span, "error", message))
+        said = (*faults, *result.diagnostics)
+        return replace(result, launches=tuple(instance.launches), diagnostics=said)
+
+
+def _lost(kernel: KernelDecl, instance: Instance, why: Diagnostic) -> KernelC:
+    return KernelC(
+        name=kernel.name,
+        span=kernel.span,
+        template=dict(instance.arguments),
+        function="",
+        text=None,
+        source_map=SourceMap(),
+        max_threads=kernel.max_threads,
+        diagnostics=(why,),
+    )
+
+
+def _homeless(sites: Sequence[LaunchSite], kernels: Sequence[KernelDecl]) -> list[Diagnostic]:
+    """Launches of kernels that are defined elsewhere, each kernel once."""
+    said: dict[str, Diagnostic] = {}
+    for site in sites:
+        if site.kernel not in said and not meant_by(site, kernels):
+            message = f"kernel {site.kernel} is launched here but not defined in sight"
+            said[site.kernel] = Diagnostic(site.span, "note", message)
+    return list(said.values())

@@ -1,0 +1,151 @@
+"""Variables outside of functions: device and constant memory, constants, static members.
+
+In: variable entries.  Out: :class:`Ex` and declarations at file scope.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from coalescecheck.frontend.ctypes_lp64 import Value
+from coalescecheck.frontend.rewrite import syntax, types
+from coalescecheck.frontend.rewrite.emit import Mark, Piece
+from coalescecheck.frontend.rewrite.env import Env
+from coalescecheck.frontend.rewrite.ex import ASSIGN, Ex, dereferenced, folded_cast, literal
+from coalescecheck.frontend.rewrite.index import VariableEntry
+from coalescecheck.frontend.rewrite.output import c_name
+from coalescecheck.frontend.rewrite.records import argument_name
+from coalescecheck.frontend.rewrite.types import CType
+
+if TYPE_CHECKING:
+    from coalescecheck.frontend.rewrite.session import Session
+
+_SPACES = {"__constant__": "constant", "__managed__": "managed", "__shared__": "shared"}
+_LARGEST_TABLE = 4096  # elements of an initialiser that is written out
+
+
+@dataclass(frozen=True, slots=True)
+class _Global:
+    c: str
+    type: CType
+    value: Value | None
+
+
+class Globals:
+    """Variables with static storage outside of functions."""
+
+    def __init__(self, session: Session) -> None:
+        self._s = session
+        self._known: dict[tuple[object, ...], _Global] = {}
+        self._open: set[tuple[object, ...]] = set()
+
+    def use(self, entry: VariableEntry, env: Env, node: Node) -> Ex:
+        """The variable as an expression; a constant is its value."""
+        arguments = [argument_name(b) for b in env.names.values()] if entry.head else []
+        key = (id(entry), env.record.cname if env.record is not None else "", *arguments)
+        if key in self._open:
+            return self._s.free_name(c_name(entry.name), node)
+        known = self._known.get(key)
+        if known is None:
+            self._open.add(key)
+            known = self._known[key] = self._enter(entry, env, node, arguments)
+            self._open.discard(key)
+        mark = Mark(node.start_byte)
+        if known.value is not None:
+            return literal(known.value, mark)
+        if isinstance(known.type, types.Reference):
+            return dereferenced((mark, known.c), known.type.target)
+        return Ex((mark, known.c), known.type, lvalue=True)
+
+    def _enter(self, entry: VariableEntry, env: Env, node: Node, arguments: list[str]) -> _Global:
+        target = entry.declarator
+        value_node = entry.default
+        if target.type == "init_declarator":
+            value_node = target.child_by_field_name("value")
+            target = target.child_by_field_name("declarator") or target
+        if value_node is not None and value_node.type == "argument_list":
+            inner = syntax.operands(value_node)
+            value_node = inner[0] if len(inner) == 1 else None
+        outside = Env(env, {})
+        outside.function = None
+        type_ = self._s.typenames.declared(entry.node, target, outside)
+        constant = type_.const or syntax.has_word(entry.node, "constexpr")
+        if isinstance(type_, types.Auto) and value_node is not None:
+            ex = self._s.expressions.emit(value_node, outside)
+            type_ = types.qualified(ex.decayed, const=constant)
+        if constant and value_node is not None and types.is_arithmetic(types.strip(type_)):
+            value = self._value(value_node, type_, outside)
+            if value is not None:
+                return _Global("", type_, value)
+        return self._declare(entry, type_, value_node, outside, arguments, constant)
+
+    def _value(self, node: Node, type_: CType, env: Env) -> Value | None:
+        ex = self._s.expressions.emit(node, env, types.strip(type_))
+        return folded_cast(ex.value, types.strip(type_))
+
+    def _declare(
+        self,
+        entry: VariableEntry,
+        type_: CType,
+        value_node: Node | None,
+        env: Env,
+        arguments: list[str],
+        constant: bool,
+    ) -> _Global:
+        owner = env.parent.record if env.parent is not None else None
+        path = [owner.cname] if owner is not None else list(entry.scope.path)
+        c = self._s.output.unique(c_name(types.mangled([*path, entry.name, *arguments])))
+        if isinstance(type_, types.Array) and type_.count is None and value_node is not None:
+            if value_node.type == "initializer_list":
+                type_ = types.Array(type_.element, len(syntax.operands(value_node)))
+        self._s.output.need(type_)
+        space = self._space(entry.node, type_, constant)
+        align = self._s.alignment(entry.node, env)
+        shown = types.unqualified(type_) if not isinstance(type_, types.Array) else type_
+        spelled = types.declare(shown, c)
+        head = f"{space}{f'_Alignas({align}) ' if align else ''}{spelled}"
+        initialiser = self._initialiser(value_node, type_, env)
+        piece: Piece = (head, ";") if initialiser is None else (head, " = ", initialiser, ";")
+        self._s.output.globals.append((0, (Mark(entry.node.start_byte), piece)))
+        return _Global(c, type_, None)
+
+    @staticmethod
+    def _space(node: Node, type_: CType, constant: bool) -> str:
+        for word, space in _SPACES.items():
+            if syntax.has_word(node, word):
+                extern = "extern " if syntax.has_word(node, "extern") else ""
+                return f"[[cuda::{space}]] {extern}"
+        if constant and not syntax.has_word(node, "__device__"):
+            return "static "
+        return "[[cuda::device]] "
+
+    def _initialiser(self, node: Node | None, type_: CType, env: Env) -> Piece | None:
+        """Text of an initialiser that C accepts at file scope: constants only."""
+        bare = types.strip(type_)
+        if node is None:
+            return None
+        if isinstance(bare, types.Array) and node.type == "initializer_list":
+            if not self._is_constant(node, env):
+                return None
+            return self._s.initialisers.braces(node, bare, env)
+        if types.is_arithmetic(bare) and not isinstance(bare, types.Array):
+            ex = self._s.expressions.emit(node, env, bare)
+            return ex.at(ASSIGN) if ex.value is not None or self._is_constant(node, env) else None
+        return None
+
+    @staticmethod
+    def _is_constant(node: Node, env: Env) -> bool:
+        """Whether an initialiser is made of literals and operators only."""
+        allowed = {
+            "initializer_list", "number_literal", "char_literal", "true", "false", "comment",
+            "unary_expression", "binary_expression", "parenthesized_expression",
+        }  # fmt: skip
+        count = 0
+        for part in syntax.walk(node):
+            if part.is_named and part.type not in allowed:
+                return False
+            count += part.type == "number_literal"
+        return count <= _LARGEST_TABLE

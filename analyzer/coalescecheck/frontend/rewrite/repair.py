@@ -1,0 +1,66 @@
+"""CUDA words that the grammar cannot place, replaced by ones it can, at the same offsets.
+
+In: preprocessed code and its tree.  Out: a tree for code of the same length, so that byte
+offsets still mean the same places.
+"""
+
+from __future__ import annotations
+
+import re
+
+import tree_sitter_cuda
+from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
+
+_ALIGN = re.compile(rb"\b(?:__align__|__builtin_align__)(?=\s*\()")
+# `[=] __device__ (int i) {…}`: the grammar has no specifiers there
+_LAMBDA = re.compile(rb"(\]\s*)((?:(?:__device__|__host__|__forceinline__)\s*)+)(?=[({])")
+_SPELLINGS = re.compile(rb"\b__(const|volatile|signed)__(?!\w)")
+_WORDS = re.compile(
+    rb"\b(?:__grid_constant__|__device_builtin__|__maxnreg__\s*\(\s*\d+\s*\)"
+    rb"|__cluster_dims__\s*\([\w\s,]*\)|__tile_static__|_CRTIMP)(?!\w)"
+)
+
+
+# `(a[i]) + b` and `(f(x)) - b` read as casts: there are no casts to arrays and functions
+_CASTS = "(cast_expression) @cast"
+_NO_CAST = ("abstract_array_declarator", "abstract_function_declarator")
+
+
+def repaired(code: bytes, tree: Tree) -> Tree:
+    """The tree of ``code`` with the words replaced; ``tree`` itself if there are none."""
+    language = Language(tree_sitter_cuda.language())
+    fixed = _ALIGN.sub(lambda m: b"alignas".ljust(len(m[0])), code)
+    fixed = _LAMBDA.sub(lambda m: m[1] + b" " * len(m[2]), fixed)
+    fixed = _SPELLINGS.sub(lambda m: m[1].ljust(len(m[0])), fixed)
+    fixed = _WORDS.sub(lambda m: b" " * len(m[0]), fixed)
+    if fixed != code:
+        tree = Parser(language).parse(fixed)
+    unwrapped = _without_casts(fixed, tree, language)
+    return tree if unwrapped is None else Parser(language).parse(unwrapped)
+
+
+def _without_casts(code: bytes, tree: Tree, language: Language) -> bytes | None:
+    """The code with blanks for the parentheses of misread casts; None if there are none."""
+    found = QueryCursor(Query(language, _CASTS)).captures(tree.root_node).get("cast", [])
+    changed = bytearray(code)
+    for node in found:
+        type_ = node.child_by_field_name("type")
+        declarator = type_.child_by_field_name("declarator") if type_ is not None else None
+        if declarator is None or declarator.type not in _NO_CAST or _has_pointer(declarator):
+            continue
+        for child in node.children:
+            if child.type in ("(", ")"):
+                changed[child.start_byte] = ord(" ")
+    return None if changed == code else bytes(changed)
+
+
+def _has_pointer(node: Node) -> bool:
+    """Whether a declarator is a pointer to an array or function: a real cast."""
+    at: Node | None = node
+    while at is not None:
+        if at.type == "abstract_parenthesized_declarator":
+            return True
+        at = at.child_by_field_name("declarator") or next(
+            (c for c in at.named_children if c.type.startswith("abstract_")), None
+        )
+    return False

@@ -1,0 +1,303 @@
+"""One kernel instance being rewritten: the parts of the rewriter and what they share.
+
+In: the index of a file.  Out: an :class:`Output` that the parts fill.  Each part is one module;
+they reach each other through this object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tree_sitter import Node
+
+from coalescecheck.frontend.rewrite import index, syntax, types
+from coalescecheck.frontend.rewrite.body import FunctionWriter
+from coalescecheck.frontend.rewrite.builtin_types import builtin_type
+from coalescecheck.frontend.rewrite.calls import Calls
+from coalescecheck.frontend.rewrite.construction import Construction, Initialisers
+from coalescecheck.frontend.rewrite.conversions import Conversions
+from coalescecheck.frontend.rewrite.declarations import Declarations
+from coalescecheck.frontend.rewrite.emit import Mark, Piece
+from coalescecheck.frontend.rewrite.env import Env, Names
+from coalescecheck.frontend.rewrite.ex import (
+    ASSIGN,
+    CONDITIONAL,
+    Ex,
+    address_of,
+    dereferenced,
+)
+from coalescecheck.frontend.rewrite.ex import call as c_call
+from coalescecheck.frontend.rewrite.expressions import Expressions
+from coalescecheck.frontend.rewrite.functions import Functions
+from coalescecheck.frontend.rewrite.globals import Globals
+from coalescecheck.frontend.rewrite.index import EnumeratorEntry, RecordEntry, Scope
+from coalescecheck.frontend.rewrite.inline_asm import InlineAsm
+from coalescecheck.frontend.rewrite.intrinsics import BUILTIN_VARIABLES, Intrinsics
+from coalescecheck.frontend.rewrite.lambdas import Lambdas
+from coalescecheck.frontend.rewrite.methods import Methods
+from coalescecheck.frontend.rewrite.naming import Naming
+from coalescecheck.frontend.rewrite.operators import Operators
+from coalescecheck.frontend.rewrite.output import Output
+from coalescecheck.frontend.rewrite.overloads import Overloads
+from coalescecheck.frontend.rewrite.qualified import QualifiedNames
+from coalescecheck.frontend.rewrite.records import Records
+from coalescecheck.frontend.rewrite.statements import Statements
+from coalescecheck.frontend.rewrite.typenames import TypeNames
+from coalescecheck.frontend.rewrite.types import CType, Record
+from coalescecheck.source import Span
+
+
+class Session:
+    """Everything one rewriting shares.  ``locate`` gives the user's place of a byte."""
+
+    def __init__(self, top: Scope, locate: Callable[[int], Span]) -> None:
+        self.top = top
+        self.output = Output()
+        self._locate = locate
+        self._dynamic: dict[str, CType] = {}
+        self._free: set[str] = set()
+        self._opaque = 0
+        self._builtin: dict[str, CType] = {}
+        self._anonymous: dict[tuple[int, str], RecordEntry] = {}
+        self._numbers: dict[int, int | None] = {}
+        self._writing: list[FunctionWriter] = []
+        self.records = Records(self)
+        self.names = Names(top, self.records.member)
+        self.qualified = QualifiedNames(self)
+        self.typenames = TypeNames(self)
+        self.conversions = Conversions(self)
+        self.expressions = Expressions(self)
+        self.naming = Naming(self)
+        self.operators = Operators(self)
+        self.overloads = Overloads(self)
+        self.functions = Functions(self)
+        self.intrinsics = Intrinsics(self)
+        self.calls = Calls(self)
+        self.methods = Methods(self)
+        self.construction = Construction(self)
+        self.initialisers = Initialisers(self)
+        self.lambdas = Lambdas(self)
+        self.asm = InlineAsm(self)
+        self.globals = Globals(self)
+        self.statements = Statements(self)
+        self.declarations = Declarations(self)
+
+    @property
+    def top_env(self) -> Env:
+        return self.names.scope_env(self.top)
+
+    # -- diagnostics and the unknown ----------------------------------------------------
+
+    def say(self, node: Node, severity: str, message: str) -> None:
+        """A diagnostic at a node."""
+        self.output.say(self._locate(node.start_byte), severity, message)
+
+    def opaque_call(self, arguments: list[Ex], result: CType, mark: Mark) -> Ex:
+        """A call of a function nobody knows, numbered."""
+        self._opaque += 1
+        return self._prototyped(f"opaque__{self._opaque}", arguments, result, mark)
+
+    def opaque_named(self, name: str, arguments: list[Ex], result: CType, node: Node) -> Ex:
+        """A call of a function whose name is all that is known."""
+        return self._prototyped(name, arguments, result, Mark(node.start_byte))
+
+    def say_opaque(self, what: str, arguments: list[Ex], result: CType, node: Node) -> Ex:
+        """An opaque call with a warning."""
+        self.say(node, "warning", f"{what} is not understood: its value is unknown")
+        return self.opaque_call(arguments, result, Mark(node.start_byte))
+
+    def unknown_place(self, what: str, arguments: list[Ex], node: Node) -> Ex:
+        """Memory at an address nobody knows: ``*opaque(…)``."""
+        self.say(node, "warning", f"{what} is not understood: this access is unknown")
+        pointer = self.opaque_call(arguments, types.Pointer(types.UNKNOWN), Mark(node.start_byte))
+        return dereferenced(pointer.piece, types.UNKNOWN, Mark(node.start_byte))
+
+    def _prototyped(self, name: str, arguments: list[Ex], result: CType, mark: Mark) -> Ex:
+        kept = [a for a in arguments if not isinstance(a.type, types.Closure | types.GroupType)]
+        kept = [a for a in kept if a.type != types.VOID]
+        if isinstance(result, types.Auto | types.Placeholder | types.Dependent | types.Array):
+            result = types.UNKNOWN
+        parameters = [a.decayed for a in kept]
+        known = self.output.prototype(name, result, parameters)
+        return c_call(known, [a.at(ASSIGN) for a in kept], result, mark)
+
+    def calling(self, name: str, pieces: list[Piece], result: CType, mark: Mark) -> Ex:
+        """A call of a declared function."""
+        return c_call(name, pieces, result, mark)
+
+    def free_name(self, name: str, node: Node) -> Ex:
+        """A name nobody defined: it stays a symbol."""
+        if name not in self._free:
+            self._free.add(name)
+            self.output.unique(name)
+            self.output.globals.append((0, f"[[cuda::free]] extern const int {name};"))
+            self.say(node, "warning", f"`{name}` is not declared in what could be read: its "
+                     "value stays symbolic")
+        return Ex((Mark(node.start_byte), name), types.INT, pure=True)
+
+    def output_unknown(self, name: str) -> str:
+        """The C name of an unknown type."""
+        self.output.need(types.Unknown(name))
+        return name
+
+    def unknown_type(self, name: str, node: Node) -> CType:
+        self.say(node, "warning", f"type `{name}` is not known: accesses of its size are unknown")
+        return types.Unknown(self.output_unknown(types.mangled([name])))
+
+    # -- shared knowledge ---------------------------------------------------------------
+
+    def builtin(self, name: str) -> CType | None:
+        type_ = builtin_type(name)
+        if type_ is not None:
+            self.output.need(type_)
+        return type_
+
+    def builtin_variable(self, name: str) -> CType:
+        """The type of ``threadIdx`` and the like; declares it."""
+        known = self._builtin.get(name)
+        if known is None:
+            record = BUILTIN_VARIABLES[name]
+            known = self._builtin[name] = self.builtin(record) or types.UNKNOWN
+            self.output.globals.append((0, f"extern const {record} {name};"))
+        return known
+
+    def dynamic_shared(self, name: str, type_: CType) -> CType:
+        """The type a dynamic shared array was first declared with."""
+        return self._dynamic.setdefault(name, type_)
+
+    def type_if_named(self, node: Node, env: Env) -> CType | None:
+        """The type a name stands for; None if it is no type."""
+        match node.type:
+            case "primitive_type" | "sized_type_specifier" | "template_type":
+                return self.typenames.type(node, env)
+            case "identifier" | "type_identifier":
+                found = self.names.find(env, syntax.text(node))
+                if found is None:
+                    return self.builtin(syntax.text(node))
+                return self.typenames.of_found(found, env)
+            case "template_function":
+                return self.applied_template(node, None, env)
+            case "qualified_identifier":
+                return self._qualified_type(node, env)
+            case _:
+                return None
+
+    def _qualified_type(self, node: Node, env: Env) -> CType | None:
+        found, last = self.qualified.resolve(node, env)
+        if found is None:
+            path = "".join(syntax.text(node).split())
+            return self.builtin(path.rsplit("::", 1)[-1]) if path.startswith("std::") else None
+        if last.type in ("template_type", "template_function"):
+            return self.typenames.applied(found, last, env)
+        return self.typenames.of_found(found, env)
+
+    def applied_template(
+        self, node: Node, arguments: list[Node] | None, env: Env
+    ) -> CType | None:
+        """A class template's instance; None if the name is no class template."""
+        if node.type == "qualified_identifier":
+            found, last = self.qualified.resolve(node, env)
+        else:
+            name = node.child_by_field_name("name") or node
+            found, last = self.names.find(env, syntax.text(name)), node
+        if found is None:
+            return None
+        if arguments is None:
+            return self.typenames.applied(found, last, env)
+        for entry in found.entries:
+            if isinstance(entry, RecordEntry) and entry.arguments is None:
+                return self.records.applied(entry, arguments, found.env, env)
+        return None
+
+    def anonymous_entry(self, node: Node, name: str, scope: Scope | None) -> RecordEntry:
+        """The entry of a record that has no name in the index."""
+        key = (node.id, name)
+        entry = self._anonymous.get(key)
+        if entry is None:
+            entry = RecordEntry(name, scope or index.Scope("", None), node)
+            self._anonymous[key] = entry
+        return entry
+
+    def enumerator(self, entry: EnumeratorEntry, env: Env) -> int | None:
+        """The value of an enumerator."""
+        key = id(entry)
+        if key not in self._numbers:
+            self._numbers[key] = None  # one that refers to itself has no value
+            if entry.value is not None:
+                number = self.expressions.constant(entry.value, env)
+            elif entry.previous is None:
+                number = 0
+            else:
+                before = self.enumerator(entry.previous, env)
+                number = None if before is None else before + 1
+            self._numbers[key] = number
+        return self._numbers[key]
+
+    def alignment(self, node: Node, env: Env) -> int:
+        """A declared alignment in bytes, 0 if there is none."""
+        for holder in (node, *syntax.children(node, "type_qualifier", "attribute_declaration")):
+            for part in holder.children:
+                if part.type == "alignas_qualifier":
+                    inner = syntax.operands(part)
+                    found = self._aligned(inner[0], env) if inner else 0
+                elif part.type == "attribute_specifier" and "aligned" in syntax.text(part):
+                    found = self._attribute(part, env)
+                else:
+                    continue
+                if found:
+                    return found
+        return 0
+
+    def _aligned(self, node: Node, env: Env) -> int:
+        type_ = self.type_if_named(node, env)
+        if node.type == "type_descriptor" and type_ is None:
+            inner = node.child_by_field_name("type")
+            type_ = self.type_if_named(inner, env) if inner is not None else None
+        if type_ is not None:
+            return types.align_of(type_) or 0
+        return self.expressions.constant(node, env) or 0
+
+    def _attribute(self, node: Node, env: Env) -> int:
+        for part in syntax.walk(node):
+            if part.type == "call_expression":
+                inner = syntax.operands(part.child_by_field_name("arguments"))
+                return self.expressions.constant(inner[0], env) or 0 if inner else 0
+        return 0
+
+    # -- the function being written -----------------------------------------------------
+
+    def entered(self, writer: FunctionWriter) -> None:
+        """A function begins; temporaries belong to the innermost one."""
+        self._writing.append(writer)
+
+    def left(self) -> None:
+        """The innermost function is written."""
+        self._writing.pop()
+
+    def temporary(self, type_: CType) -> str:
+        """A fresh variable of the function being written."""
+        self.output.need(type_)
+        return self._writing[-1].temporary(type_) if self._writing else "tmp__0"
+
+    def self_record(self, env: Env) -> Record | None:
+        return env.function.self_type if env.function is not None else None
+
+    def self_name(self, env: Env) -> str:
+        return env.function.self_name if env.function is not None else "self"
+
+    def chosen_object(self, condition: Ex, a: Ex, b: Ex, type_: CType) -> Ex:
+        """``c ? a : b`` for objects: the choice of an address, so that one is read."""
+        piece = (
+            condition.at(CONDITIONAL + 1), " ? ", address_of(a), " : ", address_of(b),
+        )  # fmt: skip
+        return dereferenced(("(", piece, ")"), type_)
+
+    def library_result(
+        self, name: str, explicit: list[Node], arguments: list[Ex], env: Env
+    ) -> CType:
+        """A guess at the result type of a library function."""
+        if name.startswith(("tex", "surf")) and explicit:
+            return self.typenames.type(explicit[0], env)
+        return types.UNKNOWN
+
+

@@ -1,0 +1,95 @@
+"""What the parser could not read: inside kernels, and kernels it lost.
+
+In: a unit and the kernels found in it.  Out: diagnostics.  It must not know how kernels are
+rewritten.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from tree_sitter import Node
+
+from coalescecheck.frontend.unit import Unit
+from coalescecheck.source import Diagnostic
+
+_MAX_PER_KERNEL = 5
+_GLOBAL = re.compile(rb"\b__global__\b")
+_SIGNIFICANT = re.compile(rb'"(?:[^"\\\n]|\\.)*"|[(){};]|[A-Za-z_]\w*')
+_MAX_HEAD = 5000  # bytes from __global__ to the body of a kernel
+
+
+def syntax_errors(unit: Unit, kernel: Node) -> list[Diagnostic]:
+    """The first unreadable places inside a kernel."""
+    found: list[Diagnostic] = []
+    for node in _faults(kernel):
+        what = f"`{node.type}` is missing here" if node.is_missing else _excerpt(unit, node)
+        message = f"syntax error: {what}; numbers near it may be missing"
+        found.append(Diagnostic(unit.span(node), "error", message))
+        if len(found) == _MAX_PER_KERNEL:
+            break
+    return found
+
+
+def lost_kernels(unit: Unit, kernels: Iterable[Node]) -> list[Diagnostic]:
+    """One error for every kernel definition in the text that no found kernel stands for."""
+    ranges = sorted((k.start_byte, k.end_byte) for k in kernels)
+    lost: list[Diagnostic] = []
+    definitions = list(_definitions(unit.code))
+    claimed: set[int] = set()
+    for start, end in ranges:
+        # A kernel's own `__global__` is the first in it; further ones it has swallowed.
+        own = next((at for at, _ in definitions if start <= at < end and at not in claimed), None)
+        if own is not None:
+            claimed.add(own)
+    for at, name in definitions:
+        if at not in claimed:
+            span = unit.locate(at)
+            message = f"kernel {name} at line {span.line} could not be read".replace("  ", " ")
+            lost.append(Diagnostic(span, "error", message))
+    return lost
+
+
+def _faults(node: Node) -> Iterator[Node]:
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if current.is_error or current.is_missing:
+            yield current
+        elif current.has_error:
+            stack.extend(reversed(current.children))
+
+
+def _excerpt(unit: Unit, node: Node) -> str:
+    text = " ".join(unit.source(node).split())
+    return f"`{text[:40]}{'...' if len(text) > 40 else ''}` is not understood"
+
+
+def _definitions(code: bytes) -> Iterator[tuple[int, str]]:
+    """Offset and name of each ``__global__`` function that has a body."""
+    for match in _GLOBAL.finditer(code):
+        name = _defined_name(code, match.end())
+        if name is not None:
+            yield match.start(), name
+
+
+def _defined_name(code: bytes, start: int) -> str | None:
+    """The function's name if a body follows its parameters, None for a mere declaration."""
+    depth = 0
+    name = word = ""
+    for token in _SIGNIFICANT.finditer(code, start, start + _MAX_HEAD):
+        text = token[0].decode("utf-8", "replace")
+        if text == "(":
+            if depth == 0 and word:
+                name = word
+            depth += 1
+        elif text == ")":
+            depth -= 1
+        elif text == "{" and depth == 0:
+            return name
+        elif text == ";" or depth < 0 or text == "__global__":
+            return None
+        elif depth == 0:
+            word = text
+    return None

@@ -1,0 +1,222 @@
+"""Preprocessing: what text comes out, and what is said about what cannot be used."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from coalescecheck.frontend.preprocess import preprocess
+from coalescecheck.frontend.unit import Unit
+
+
+def code_of(text: str, path: str = "k.cu", **options: object) -> str:
+    unit: Unit = preprocess(path, text, **options)  # type: ignore[arg-type]
+    return " ".join(unit.code.decode().split())
+
+
+def messages(unit: Unit) -> list[str]:
+    return [f"{d.span.line}: {d.severity}: {d.message}" for d in unit.diagnostics]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("#define N 32\nint a = N;", "int a = 32;", id="an object macro"),
+        pytest.param(
+            "#define SQ(x) ((x)*(x))\nint a = SQ(2 + 1);",
+            "int a = ((2 + 1)*(2 + 1));",
+            id="a function macro",
+        ),
+        pytest.param(
+            "#define F(a, b) a - b\nint x = F(1,\n  2);",
+            "int x = 1 - 2;",
+            id="a call over two lines",
+        ),
+        pytest.param(
+            "#define NEG(x) -x\nint a = NEG(-1);", "int a = - -1;", id="no token is glued"
+        ),
+        pytest.param(
+            "#define CAT(a, b) a##b\nint CAT(in, dex);", "int index;", id="tokens are pasted"
+        ),
+        pytest.param("#define S(x) #x\nchar *s = S(a+b);", 'char *s = "a+b";', id="stringified"),
+        pytest.param(
+            "#define L(k, ...) k<<<1, 32>>>(__VA_ARGS__)\nL(f, 1, 2);",
+            "f<<<1, 32>>>( 1, 2);",
+            id="a launch inside a variadic macro",
+        ),
+        pytest.param(
+            "#define A B\n#define B A\nint A;", "int A;", id="macros that name each other"
+        ),
+        pytest.param("#define N 1\n#undef N\nint N;", "int N;", id="an undefined macro"),
+        pytest.param(
+            "#define N 1 /* a\n b */ + 2\nint x = N;", "int x = 1 + 2;", id="a comment in a define"
+        ),
+        pytest.param(
+            "#define N 1 + \\\n  2\nint x = N;", "int x = 1 + 2;", id="a continued define"
+        ),
+        pytest.param("int a; // x \\\n y\nint b;", "int a; int b;", id="a continued comment"),
+        pytest.param("int x = 0x1'F + 1'000;", "int x = 0x1'F + 1'000;", id="digit separators"),
+        pytest.param(
+            "#define N 1'000\nint x = N;", "int x = 1'000;", id="digit separators in a macro"
+        ),
+        pytest.param(
+            'auto s = R"(#if 0\n"//)"; int b;', 'auto s = "" ; int b;', id="a raw string is emptied"
+        ),
+        pytest.param("int a;\r\n#define N 4\r\nint b = N;\r\n", "int a; int b = 4;", id="CRLF"),
+        pytest.param("#include <cstdio>   \nint a;", "int a;", id="a blank after an include"),
+        pytest.param('#define X "a//b"\nauto s = X;', 'auto s = "a//b";', id="slashes in strings"),
+        pytest.param(
+            "int l = __LINE__;\n int m = __LINE__;", "int l = 1; int m = 2;", id="__LINE__"
+        ),
+        pytest.param("#define P(x) \\\n x\nint é = P(1);", "int é = 1;", id="non-ASCII names"),
+    ],
+)
+def test_text(text: str, expected: str) -> None:
+    assert code_of(text.replace("\r\n", "\n")) == expected
+
+
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    [
+        ("1", True),
+        ("0", False),
+        ("defined(__CUDACC__) && defined __NVCC__", True),
+        ("__CUDA_ARCH__ >= 800", True),
+        ("__CUDA_ARCH__ > 800", False),
+        ("__cplusplus >= 201703L", True),
+        ("CUDART_VERSION >= 11000", True),
+        ("10ULL > 0x0'9", True),
+        ("017 == 15", True),
+        ("defined(NOPE) || NOPE", False),
+        ("true and not false", True),
+        ("INT_MAX == 2147483647", True),
+        ("-1 < 0u", False),
+        ("'a' == 97", True),
+        ("(1 ? 2 : 3) == 2 && 7 / 2 == 3 && (1 << 4) == 16", True),
+        ("__has_include(<vector>)", True),
+        ('__has_include("no/such.h")', False),
+        ("defined(__has_include)", True),
+        ("__has_cpp_attribute(gnu::unused)", False),
+    ],
+)
+def test_condition(condition: str, holds: bool) -> None:
+    text = f"#if {condition}\nint yes;\n#else\nint no;\n#endif\n"
+    assert code_of(text) == ("int yes;" if holds else "int no;")
+
+
+def test_only_the_first_true_branch_is_kept() -> None:
+    text = "#if 0\n1\n#elif 1\n2\n#elif 1\n3\n#else\n4\n#endif\n#ifndef A\n5\n#elifdef B\n6\n#endif"
+    assert code_of(text) == "2 5"
+
+
+def test_nothing_in_a_skipped_group_is_evaluated() -> None:
+    text = '#if 0\n#if 1 +\n#error no\n#include "x.h"\nisn\'t /* it */\n#endif\n#endif\nint a;'
+    unit = preprocess("k.cu", text)
+    assert unit.code.decode().split() == ["int", "a;"]
+    assert messages(unit) == []
+
+
+def test_unroll_pragmas_survive_with_their_macros_expanded() -> None:
+    text = (
+        '#define N 4\n#define UNROLL _Pragma("unroll")\n'
+        "#pragma unroll N\nfor(;;);\nUNROLL for(;;);\n#pragma once_upon N\n"
+    )
+    lines = [line.strip() for line in preprocess("k.cu", text).code.decode().splitlines()]
+    assert [line for line in lines if line.startswith("#")] == [
+        "#pragma unroll 4",
+        "#pragma unroll",
+        "#pragma once_upon N",
+    ]
+
+
+def test_command_line_definitions() -> None:
+    assert code_of("int a = N, b = M;", defines=("N=8", "M")) == "int a = 8, b = 1;"
+
+
+def test_arch_sets_the_architecture_macro() -> None:
+    assert code_of("int a = __CUDA_ARCH__;", arch_number=90) == "int a = 900;"
+    assert code_of("int a = __CUDA_ARCH__;", arch_number=750) == "int a = 750;"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#define INT_MAX 5\nint a = INT_MAX;",
+        "#undef INT_MAX\n#define INT_MAX 5\nint a = INT_MAX;",
+    ],
+)
+def test_user_definitions_win_over_standard_limits(text: str) -> None:
+    assert code_of(text) == "int a = 5;"
+
+
+def test_a_variable_named_like_a_standard_limit_is_no_macro() -> None:
+    assert code_of("const double M_PI = 3.14;") == "const double M_PI = 3.14;"
+
+
+def test_local_headers_are_read_and_missing_ones_noted(tmp_path: Path) -> None:
+    (tmp_path / "inc").mkdir()
+    (tmp_path / "a.h").write_text('#pragma once\n#include "b.h"\nint a;\n')
+    (tmp_path / "b.h").write_text("#ifndef B\n#define B\nint b;\n#endif\n")
+    (tmp_path / "inc" / "c.h").write_text("int c;\n")
+    text = '#include "a.h"\n#include <a.h>\n#include "b.h"\n#include <c.h>\n#include "gone.h"\n'
+    main = tmp_path / "k.cu"
+    unit = preprocess(str(main), text, include_dirs=[str(tmp_path / "inc")])
+    assert unit.code.decode().split() == ["int", "b;", "int", "a;", "int", "c;"]
+    assert messages(unit) == ["5: note: header gone.h was not found; what it declares is unknown"]
+
+
+def test_a_header_named_from_the_project_root_is_found(tmp_path: Path) -> None:
+    folder = tmp_path / "lib" / "gpu"
+    folder.mkdir(parents=True)
+    (folder / "x.cuh").write_text("int x;\n")
+    unit = preprocess(str(folder / "k.cu"), "#include <lib/gpu/x.cuh>\n")
+    assert unit.code.decode().split() == ["int", "x;"]
+
+
+def test_an_include_loop_ends_with_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "a.h").write_text('#include "b.h"\nint a;\n')
+    (tmp_path / "b.h").write_text('#include "a.h"\nint b;\n')
+    unit = preprocess(str(tmp_path / "k.cu"), '#include "a.h"\nint k;\n')
+    assert b"int k;" in unit.code
+    assert any("it includes itself" in m for m in messages(unit))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("int a;\n/* never ends\nint b;", "2: error: this comment never ends"),
+        ("#endif\n", "1: warning: #endif without #if is passed over"),
+        ("#if 1\nint a;\n", "1: error: this #if has no #endif"),
+        ("#error stop here\n", "1: warning: #error stop here"),
+        ("#if 1 +\n#endif\n", "cannot be evaluated"),
+        ("#define\n", "1: warning: this #define cannot be read"),
+        ("#include\n", "1: warning: this #include names no header"),
+        ("#define F(a) a\nint x = F(1, 2);", "2: warning: Macro F requires 1 arguments"),
+        ("#frobnicate\n", "1: note: unknown directive #frobnicate is passed over"),
+    ],
+)
+def test_odd_directives_are_told_and_passed_over(text: str, message: str) -> None:
+    said = messages(preprocess("k.cu", text + "\nint last;"))
+    assert any(message in line for line in said), said
+
+
+def test_a_macro_explosion_is_stopped() -> None:
+    levels = "".join(f"#define M{i} M{i + 1} M{i + 1}\n" for i in range(40))
+    started = time.perf_counter()
+    unit = preprocess("k.cu", f"{levels}#define M40 1\nint a = M0;\nint after;\n")
+    assert time.perf_counter() - started < 20
+    assert b"int after;" in unit.code
+    assert any("41: error: the expansion of a macro exceeds" in m for m in messages(unit)) or any(
+        "exceeds" in m and "`M0`" in m for m in messages(unit)
+    )
+
+
+def test_a_large_file_takes_seconds_not_minutes() -> None:
+    line = "#define C{0} {0}\n__device__ int f{0}(int a) {{ return a * C{0} + 1; }} // note\n"
+    text = "".join(line.format(i) for i in range(5_000))
+    started = time.perf_counter()
+    unit = preprocess("k.cu", text)
+    assert time.perf_counter() - started < 20
+    assert b"return a * 4999 + 1;" in unit.code

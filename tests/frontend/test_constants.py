@@ -96,7 +96,7 @@ def test_a_callback_resolves_helper_functions() -> None:
 
 def test_a_callback_resolves_type_names() -> None:
     names = {"index_t": "unsigned long", "real": "double"}
-    node = expression("sizeof(real) * (index_t)-1")
+    node = expression("sizeof(real) * index_t(-1)")
     assert evaluate(node, NAMES.get, type_name=names.get) == 2**64 - 8
 
 

@@ -77,7 +77,9 @@ class Machine:
             if array.name not in memory:
                 memory[array.name] = bytearray(array.size or 4096)
                 for index, value in enumerate(array.values or ()):
-                    code = {"float": "f", "int": "i", "uint": "I"}[array.element_kind]
+                    kind = array.element_kind
+                    code = "f" if kind == "float" else {1: "b", 4: "i"}[array.element_size]
+                    code = code.upper() if kind == "uint" else code
                     struct.pack_into(code, memory[array.name], index * array.element_size, value)
 
     def run(self) -> None:

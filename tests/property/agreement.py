@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import numpy as np
@@ -36,8 +37,8 @@ def disagreements(case: RandomKernel) -> list[str]:
     """What the two readings do not agree on; empty when they agree.
 
     Known parameters: ``exact`` counts must be equal in requests, least, greatest and mean.
-    Unknown parameters: every simulated count must lie inside the derived bounds, unless the
-    result names assumptions.
+    Unknown parameters: every simulated count must lie inside the derived bounds wherever the
+    result's assumptions hold.
     """
     kernel = lowered(case)
     launch = Launch(Dim3(*case.block), Dim3(*case.grid), "cli")
@@ -51,9 +52,21 @@ def disagreements(case: RandomKernel) -> list[str]:
             found += _known(result, trace)
     for result in summarize(kernel, launch, {}).accesses:
         trace = run.traces[result.access.id]
-        if not trace.any_taint & UNDEFINED and not result.assumptions:
+        if not trace.any_taint & UNDEFINED and assumptions_hold(result, case.params):
             found += _inside(result, trace, "free parameters")
     return found
+
+
+def assumptions_hold(result: AccessResult, params: dict[str, int]) -> bool:
+    """Whether the parameters are known to meet every assumption of the result."""
+    for text in result.assumptions:
+        found = re.fullmatch(r"(\w+) (>=|!=) (\d+)", text)
+        if found is None or found[1] not in params:
+            return False
+        value, limit = params[found[1]], int(found[3])
+        if not (value >= limit if found[2] == ">=" else value != limit):
+            return False
+    return True
 
 
 def _units(trace: AccessTrace, result: AccessResult) -> np.ndarray:

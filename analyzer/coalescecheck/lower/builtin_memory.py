@@ -8,7 +8,7 @@ from functools import partial
 from coalescecheck.ir import types as ir
 from coalescecheck.ir.expr import ArrayBase, Expr, Var
 from coalescecheck.ir.kernel import Atomic, Load, Op, Piece, Store
-from coalescecheck.lower import accesses, arith, conversions, ctypes, places, storage
+from coalescecheck.lower import accesses, arith, bulk, conversions, ctypes, places, storage
 from coalescecheck.lower.builtin_call import Handler, Request
 from coalescecheck.lower.ctypes import FLOAT, UINT, VOID, ArrayOf, CType, Pointer
 from coalescecheck.lower.values import Memory, Place, Reference, Scalar, Value
@@ -101,11 +101,13 @@ def _memory_copy(request: Request) -> Value:
         return _opaque_copy(request, target)
     origin = places.dereference(request.cx, right, request.node)
     place = places.dereference(request.cx, left, request.node)
-    to, source_type = conversions.type_of(place), conversions.type_of(origin)
-    if not ctypes.same_shape(to, source_type):
-        place, origin = _as(place, source_type), _as(origin, to)
-        if not ctypes.same_shape(conversions.type_of(place), conversions.type_of(origin)):
-            return _opaque_copy(request, target)
+    origin = _as(origin, conversions.type_of(place))
+    place = _as(place, conversions.type_of(origin))
+    if not ctypes.same_shape(conversions.type_of(place), conversions.type_of(origin)):
+        return _opaque_copy(request, target)
+    if isinstance(place, Memory) and isinstance(origin, Memory) and bulk.is_long(place.type):
+        bulk.copy(request.cx, place, origin, request.args[0], request.args[1])
+        return target
     value = places.read_object(request.cx, origin, request.args[1])
     places.write(request.cx, place, value, request.args[0])
     return target
@@ -125,6 +127,11 @@ def _memory_set(request: Request) -> Value:
     if pointer is None or byte != 0:
         return _opaque_copy(request, target)
     place = places.dereference(request.cx, pointer, request.node)
+    if isinstance(place, Memory) and bulk.is_long(place.type):
+        _, element = ctypes.extents(place.type)
+        zero = storage.zero_value(request.cx, element, request.node)
+        bulk.fill(request.cx, place, zero, request.args[0])
+        return target
     zeros = storage.zero_value(request.cx, conversions.type_of(place), request.node)
     places.write(request.cx, place, zeros, request.args[0])
     return target

@@ -120,19 +120,21 @@ def _inline(
 ) -> Value:
     values = [cx.evaluate(cx, argument) for argument in arguments]
     depth = sum(frame.name == callee.name for frame in cx.frames)
+    recursive = depth > 0 or cx.frames[-1].recursive
     cx.inlined += 1
-    cx.recursive += depth > 0
+    cx.recursive += recursive
     if depth >= MAX_RECURSION or cx.recursive > MAX_RECURSIVE_CALLS:
-        cx.warn(node, f"`{callee.name}()` is recursive: it was followed {depth} calls deep")
+        _say_limit(cx, node, f"`{callee.name}()` is recursive: it was followed {depth} calls deep")
         return _forgotten_call(cx, callee.name, values, callee)
     if cx.inlined > MAX_INLINED_CALLS:
-        cx.warn(node, f"`{callee.name}()` is not followed: more than {MAX_INLINED_CALLS} calls")
+        _say_limit(cx, node, f"only the first {MAX_INLINED_CALLS} calls are followed")
         return _forgotten_call(cx, callee.name, values, callee)
     definition = callee.definition
     result_type = _result_type(callee) or VOID
     if definition is None or len(values) < _parameter_count(definition):
         return unknown_call(cx, callee.name, values, callee, node)
-    frame = Frame(callee.name, cx.unique(callee.name), result_type, call_site=cx.span(node))
+    label = cx.unique(callee.name)
+    frame = Frame(callee.name, label, result_type, None, cx.span(node), recursive)
     if result_type != VOID:
         declared = Declared(result_type)
         key = ("result", id(node))
@@ -145,6 +147,12 @@ def _inline(
     if frame.result is None:
         return NOTHING
     return places.read_object(cx, frame.result, node)
+
+
+def _say_limit(cx: Context, node: c_ast.FuncCall, message: str) -> None:
+    if not cx.said_limit:
+        cx.said_limit = True
+        cx.warn(node, f"{message}; the accesses beyond are missing")
 
 
 def _parameters(definition: c_ast.FuncDef) -> list[c_ast.Decl]:

@@ -33,6 +33,18 @@ def literal(text: str) -> Scalar | None:
     return _integer(*matched.groups()) if matched else _floating(plain)
 
 
+def string_bytes(text: str) -> tuple[int, ...] | None:
+    """The values of a plain string literal, with its final zero."""
+    if not (text.startswith('"') and text.endswith('"')):
+        return None
+    try:
+        # the escapes that C and Python spell alike; anything else is not ASCII in practice
+        plain = text[1:-1].encode("ascii").decode("unicode_escape")
+    except (UnicodeEncodeError, UnicodeDecodeError):
+        return None
+    return (*plain.encode("latin-1", "replace"), 0)
+
+
 def _integer(digits: str, suffix: str) -> Scalar:
     """The first of int, unsigned, long, unsigned long that holds it; decimals skip unsigned."""
     if digits[:2] in ("0x", "0X", "0b", "0B"):

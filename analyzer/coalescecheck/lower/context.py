@@ -22,8 +22,8 @@ from coalescecheck.lower.ctypes import CType, Record
 from coalescecheck.lower.values import Place, Value
 from coalescecheck.source import NOWHERE, Diagnostic, Span
 
-MAX_INLINED_CALLS = 2000  # bodies per kernel
-MAX_RECURSIVE_CALLS = 64  # of these, inside themselves: recursion with two calls doubles each level
+MAX_INLINED_CALLS = 10_000  # bodies per kernel
+MAX_RECURSIVE_CALLS = 300  # of these, inside a recursion: two calls of itself double each level
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,7 @@ class Frame:
     result_type: CType
     result: Place | None = None
     call_site: Span | None = None
+    recursive: bool = False  # inside a call of a function by itself
     returned: int = 0  # number of return statements with a value
     value: Value | None = None  # the value, when it is known not to need a place
     breaks: list[str] = field(default_factory=list)
@@ -84,7 +85,8 @@ class Context:
     demote: set[Hashable] = field(default_factory=set)
     path: tuple[int, ...] = ()
     inlined: int = 0
-    recursive: int = 0  # inlined calls of a function inside itself
+    recursive: int = 0  # inlined calls inside a recursion
+    said_limit: bool = False  # that calls are not followed any more
     dynamic_shared: str = ""  # the array that all extern shared names share
     statics: dict[Hashable, Place] = field(default_factory=dict)
     poisoned: set[str] = field(default_factory=set)  # arrays unknown functions may have written

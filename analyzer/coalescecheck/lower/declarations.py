@@ -136,7 +136,8 @@ def constant_size(cx: Context, node: c_ast.Node) -> Size:
     with cx.block() as effects:
         value = cx.evaluate(cx, node)
     if effects or not isinstance(value, Scalar):
-        raise cx.unsupported(node, "an array extent that is not a constant")
+        cx.warn(node, "an array extent that is not a constant: addresses that need it are unknown")
+        return cx.undefined("extent", "an extent that is not a constant", ir.I64, True)
     expr = arith.cast(value.expr, ir.I64)
     number = arith.constant_int(expr)
     return expr if number is None else number

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pycparser import c_ast
 
 from coalescecheck.ir.expr import Const
-from coalescecheck.lower import conversions, ctypes, declarations, storage
+from coalescecheck.lower import arith, constants, conversions, ctypes, declarations, storage
 from coalescecheck.lower.accesses import flatten
 from coalescecheck.lower.context import Context
-from coalescecheck.lower.ctypes import ArrayOf, CType, Record
-from coalescecheck.lower.values import Members, Value
+from coalescecheck.lower.ctypes import ArrayOf, CType, Number, Record
+from coalescecheck.lower.values import Members, Scalar, Value
 
 
 def initial_value(cx: Context, ctype: CType, node: c_ast.Node) -> Value:
@@ -27,7 +27,21 @@ def initial_value(cx: Context, ctype: CType, node: c_ast.Node) -> Value:
         if not node.exprs:
             return storage.zero_value(cx, ctype, node)
         return initial_value(cx, ctype, node.exprs[0])
+    if isinstance(ctype, ArrayOf) and isinstance(node, c_ast.Constant):
+        characters = constants.string_bytes(node.value)
+        if characters is not None and isinstance(ctype.element, Number):
+            return _characters(ctype, ctype.element, characters)
     return conversions.convert(cx, cx.evaluate(cx, node), ctype, node)
+
+
+def _characters(ctype: ArrayOf, element: Number, values: tuple[int, ...]) -> Value:
+    """``char s[4] = "abc"``: zeros fill up, and a final zero may not fit (C11 6.7.9p14)."""
+    length = ctype.length if isinstance(ctype.length, int) else len(values)
+    filled = [*values[:length], *[0] * (length - len(values))]
+    members: dict[str | int, Value] = {
+        i: Scalar(element, arith.integer(value, element.scalar)) for i, value in enumerate(filled)
+    }
+    return Members(ArrayOf(element, length), members)
 
 
 def constant_values(cx: Context, value: Value) -> tuple[int | float, ...] | None:

@@ -13,7 +13,7 @@ from pycparser import c_ast
 
 from coalescecheck.ir.expr import ArrayBase, Expr
 from coalescecheck.ir.kernel import Assign, Space
-from coalescecheck.lower import accesses, arith, conversions, ctypes, storage
+from coalescecheck.lower import accesses, arith, bulk, conversions, ctypes, storage
 from coalescecheck.lower.context import Context
 from coalescecheck.lower.ctypes import INT, ArrayOf, Pointer, Record
 from coalescecheck.lower.declarations import Declared
@@ -193,6 +193,14 @@ def _write_memory(cx: Context, place: Memory, value: Value, node: Node) -> None:
         array = cx.arrays[base.array]
         if array.parameter and array.space == Space.CONSTANT:
             cx.demote.add(("parameter", base.array.split(".")[0]))
+    if bulk.is_long(place.type):
+        same = bulk.common_element(value)
+        if same is not None:
+            bulk.fill(cx, place, same, node)
+            return
+        if isinstance(value, Lent):
+            bulk.copy(cx, place, value.place, node, node)
+            return
     value = materialise(cx, value, node)
     if place.bits is not None and isinstance(value, Scalar):
         value = _insert_bits(cx, place, value, node)

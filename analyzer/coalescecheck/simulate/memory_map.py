@@ -28,6 +28,7 @@ Ints = NDArray[np.int64]
 
 _REGION_BITS = 40  # a terabyte of addresses each, so that wild indices stay in their region
 _MIDDLE = 1 << (_REGION_BITS - 1)  # bases lie here: negative indices too
+_SHARED_WINDOW = 1 << 30  # PTX keeps shared addresses in 32 bits, so they must fit
 _SLOT_BITS = 28  # made-up pointers point this far apart
 _SLOTS = 1 << (_REGION_BITS - 2 - _SLOT_BITS)
 _WIDE_ALIGN = 16  # the compiler declares extern __shared__ so; local arrays start whole words
@@ -217,8 +218,9 @@ class AddressSpace:
 
     def _add_frame(self, space: Space) -> Region:
         """Pack arrays in the order of declaration at their natural alignment, dynamic last."""
-        number = len(self._regions) + 1
-        base = (number << _REGION_BITS) + _MIDDLE
+        shared = space is Space.SHARED
+        number = 0 if shared else len(self._regions) + 1
+        base = _SHARED_WINDOW if shared else (number << _REGION_BITS) + _MIDDLE
         arrays = sorted(self._frames[space], key=lambda a: a.dynamic)
         starts, ids, end = [], [], 0
         for array in arrays:

@@ -32,15 +32,24 @@ def lanes_range(lanes: int, target: Target) -> tuple[int, int]:
     return 1, lanes * max(1, target.width // SECTOR)
 
 
-def known_banks(
-    addresses: NDArray[np.int64], active: NDArray[np.bool_], target: Target
+def reachable_banks(
+    addresses: NDArray[np.int64],
+    active: NDArray[np.bool_],
+    offsets: NDArray[np.int64],
+    target: Target,
 ) -> tuple[int, int] | None:
-    """Bounds when every lane's bank is known and its row is not; None for wide accesses."""
+    """Bounds when lane l reads a word at ``addresses[l]`` plus one of ``offsets`` plus any
+    number of bank rows; None for wide accesses.
+
+    A bank serves at most as many distinct words as lanes can reach it.
+    """
     if target.space is not Space.SHARED or target.width > 4:
         return None
-    bank = addresses // 4 % WARP_SIZE
-    worst = 0
-    for row, mask in zip(bank, active, strict=True):
+    worst = 1
+    for row, mask in zip(addresses, active, strict=True):
         if mask.any():
-            worst = max(worst, int(np.bincount(row[mask]).max()))
-    return 1, max(1, worst)
+            banks = (row[mask][:, None] + offsets[None, :]) // 4 % WARP_SIZE
+            reached = np.zeros((len(banks), WARP_SIZE), np.bool_)
+            reached[np.arange(len(banks))[:, None], banks] = True
+            worst = max(worst, int(reached.sum(axis=0).max()))
+    return 1, worst

@@ -54,7 +54,7 @@ def show(profile: Profile, name: Any, multiple: int, all_values: bool) -> Shown:
 def _divisibility(profile: Profile, multiple: int) -> tuple[int, int] | None:
     """The least power of two such that the count is one value, and the best, when it divides."""
     best = min(high for _, high in profile.large)
-    if all(low == high == best for low, high in profile.large):
+    if all(high == best for _, high in profile.large):
         return None
     divisor = 2 * multiple if multiple & (multiple - 1) == 0 else multiple
     while divisor <= profile.period * multiple:

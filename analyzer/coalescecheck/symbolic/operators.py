@@ -67,6 +67,7 @@ def floor_divide(ctx: Context, form: Form, divisor: int) -> Form:
     if divisor == 1:
         return form
     quotient, exact, rest = _split(ctx, form, divisor)
+    rest = _without_carry(ctx, rest, divisor)[0]
     result = quotient
     if exact.terms:
         result = result + _divide_atom(ctx, exact, divisor)
@@ -91,7 +92,40 @@ def _divide_atom(ctx: Context, form: Form, divisor: int) -> Form:
         None if low is None else low // divisor,
         None if high is None else high // divisor,
     )
-    return ctx.atom("fdiv", (form, number(divisor)), bounds)
+    varying = None if _may_differ(ctx, form, divisor) else False
+    return ctx.atom("fdiv", (form, number(divisor)), bounds, varying=varying)
+
+
+def _without_carry(ctx: Context, form: Form, divisor: int) -> tuple[Form, Form]:
+    """form = high + low, where 0 <= low < m and m divides both ``high`` and the divisor: then
+    ``low`` never changes floor(form / divisor).  (form, 0) when there is no such part."""
+    steps = {gcd(ctx.multiple_of(Form({m: c})), divisor) for m, c in form.terms.items() if m}
+    for step in sorted(steps, reverse=True):
+        if step == 1:
+            break
+        high = {
+            m: c - c % step if not m else c
+            for m, c in form.terms.items()
+            if (c >= step if not m else ctx.multiple_of(Form({m: c})) % step == 0)
+        }
+        low = form - Form(high)
+        least, most = ctx.bounds(low)
+        if low.terms and least is not None and least >= 0 and most is not None and most < step:
+            return Form(high), low
+    return form, ZERO
+
+
+def _may_differ(ctx: Context, form: Form, divisor: int) -> bool:
+    """Whether floor(form / divisor) may differ within a warp: not if the lane part only moves
+    inside a step that divides the divisor and the rest."""
+    lanes = Form({m: c for m, c in form.terms.items() if m and ctx.varying(Form({m: c}))})
+    rest = form - lanes
+    if not rest.terms or not lanes.terms:
+        return True
+    step = gcd(ctx.multiple_of(rest), divisor)
+    if step == 1 or any(s.kind != "tid" for _, s in ctx.symbols(lanes)):
+        return True
+    return ctx.varying(floor_divide(ctx, lanes, step))
 
 
 def floor_remainder(ctx: Context, form: Form, divisor: int) -> Form:
@@ -102,6 +136,9 @@ def floor_remainder(ctx: Context, form: Form, divisor: int) -> Form:
     low, high = ctx.bounds(rest)
     if low is not None and high is not None and low // divisor == high // divisor:
         return rest - number(low // divisor * divisor)
+    rest, inside = _without_carry(ctx, rest, divisor)
+    if inside.terms:
+        return floor_remainder(ctx, rest, divisor) + inside
     common = gcd(divisor, *rest.terms.values())
     if common > 1:
         reduced = Form({m: c // common for m, c in rest.terms.items()})

@@ -29,7 +29,8 @@ class Profile:
 
     ``small[n]`` is (least, greatest) count for each n counted one by one, ``large[r]`` for values
     congruent to r modulo ``period`` beyond them (``far_negative`` likewise below).
-    ``start`` is the least n >= 1 from which ``large`` holds.  ``worst`` joins all tallies.
+    ``start`` is the least n >= 1 from which ``large`` holds.  ``tallies`` are the counts from there
+    on; ``everywhere`` those of all values the symbol can take.
     """
 
     symbol: int
@@ -38,6 +39,7 @@ class Profile:
     far_negative: tuple[tuple[int, int], ...]
     start: int
     tallies: tuple[Tally, ...]
+    everywhere: tuple[Tally, ...]
 
     @property
     def period(self) -> int:
@@ -123,8 +125,10 @@ class Profiler:
                 start = n + multiple
                 break
         far_negative = tuple(_range(tallies[n]) for n in below) if scales else large
-        worst = tuple(tallies[n] for n in above)
-        return Profile(symbol, small, large, far_negative, start, worst)
+        far = tuple(tallies[n] for n in above)
+        low = generator.low if isinstance(generator, Symbol) else None
+        everywhere = tuple(tallies[n] for n in above + near + below if low is None or n >= low)
+        return Profile(symbol, small, large, far_negative, start, far, everywhere)
 
     def _separation(self, symbol: int) -> int | None:
         """A value beyond which lanes with different multiples of the symbol never share a line

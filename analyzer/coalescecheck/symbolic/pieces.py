@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coalescecheck.ir.kernel import Op, Space
 from coalescecheck.launch import WARP_SIZE, Dim3
-from coalescecheck.symbolic.bounds import BANK_ROW, known_banks, lanes_range
+from coalescecheck.symbolic.bounds import BANK_ROW, lanes_range, reachable_banks
 from coalescecheck.symbolic.conditions import (
     Conditions,
     conditions_of,
@@ -27,6 +28,8 @@ from coalescecheck.symbolic.outcome import Outcome, Range, from_tally
 from coalescecheck.symbolic.parametric import Profile, Profiler, parameter_of
 from coalescecheck.symbolic.reach import Reach
 from coalescecheck.symbolic.render import Renderer
+
+FEW_VALUES = 256  # a byte: values of an index that are tried one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +155,16 @@ class PieceCounter:
         name = self.renderer.expression(Form({(parameter,): 1}))
         in_lanes = parameter in self.ctx.leaves(question.split.lanes)
         shown = show(profile, name, symbol.multiple, in_lanes)
-        outcome = self._joined_tallies(profile, question)
+        # nobody can promise what a loop counter or a loaded value is: all their values count
+        free = symbol.kind in ("counter", "data")
+        outcome = self._joined_tallies(profile.everywhere if free else profile.tallies, question)
         assumptions: tuple[str, ...] = ()
-        if shown.start is not None:
-            assumptions = (f"{self._display(symbol.name)} >= {shown.start}",)
+        if not free:
+            assumptions = self._assumed(profile, symbol, shown.start, outcome.units)
         reason = ""
         if outcome.units.min != outcome.units.max:
-            reason = self._split_reason(symbol, shown.condition, outcome, question)
+            condition = None if free else shown.condition
+            reason = self._split_reason(symbol, condition, outcome, question)
         data = symbol.kind == "data" or self._reasons(question)
         certainty = "exact-symbolic"
         if data and outcome.units.min != outcome.units.max:
@@ -166,10 +172,28 @@ class PieceCounter:
         return replace(
             outcome,
             certainty=certainty,
-            formula=shown.formula,
+            formula=None if free and reason else shown.formula,
             assumptions=assumptions,
             reason=reason,
         )
+
+    def _assumed(
+        self, profile: Profile, symbol: Symbol, start: int | None, units: Range
+    ) -> tuple[str, ...]:
+        """What has to hold of the parameter for the counts to hold: nothing, unless it scales
+        lanes and small or negative values give other counts."""
+        name = self._display(symbol.name)
+        if start is not None:
+            return (f"{name} >= {start}",)
+        others = [
+            n
+            for n, (low, high) in profile.small.items()
+            if n <= 0 and (symbol.low is None or n >= symbol.low)
+            if low < units.min or high > units.max
+        ]
+        if others == [0] and profile.far_negative == profile.large:
+            return (f"{name} != 0",)
+        return (f"{name} >= 1",) if others else ()
 
     def _split_reason(
         self,
@@ -207,10 +231,8 @@ class PieceCounter:
             self._profiles[key] = profiler.profile(parameter)
         return self._profiles[key]
 
-    def _joined_tallies(self, profile: Profile, question: Question) -> Outcome:
-        outcomes = [
-            from_tally(t, "exact-symbolic", self._requests(question, t)) for t in profile.tallies
-        ]
+    def _joined_tallies(self, tallies: tuple[Tally, ...], question: Question) -> Outcome:
+        outcomes = [from_tally(t, "exact-symbolic", self._requests(question, t)) for t in tallies]
         result = outcomes[0]
         for other in outcomes[1:]:
             result = result.joined(other)
@@ -277,23 +299,34 @@ class PieceCounter:
         )
 
     def _by_bank(self, question: Question) -> tuple[int, int] | None:
-        """Shared accesses whose unknown part is a whole number of bank rows."""
+        """Shared accesses whose unknown part is a whole number of bank rows, or small."""
         if question.target.space is not Space.SHARED or question.target.op is Op.ATOMIC:
             return None
         known: dict[tuple[int, ...], int] = {}
+        offsets = np.zeros(1, np.int64)
         for monomial, coefficient in question.split.lanes.terms.items():
             term = Form({monomial: coefficient})
             if self.counter.knows(term, question.ranges):
                 known[monomial] = coefficient
             elif self.ctx.multiple_of(term) % BANK_ROW:
-                return None
+                values = self._few_values(monomial)
+                if values is None or len(offsets) > 1:
+                    return None
+                offsets = values * coefficient
         lanes = Form(known)
         if any(g in question.ranges for g in self.ctx.leaves(lanes)):
             return None
         values = Evaluator(self.ctx, self.counter.threads((lanes,))).form(lanes)
         exists = self.counter.lanes.exists
         addresses = np.broadcast_to(values, (1, *exists.shape)).reshape(-1, WARP_SIZE)
-        return known_banks(addresses, exists, question.target)
+        return reachable_banks(addresses, exists, offsets, question.target)
+
+    def _few_values(self, monomial: tuple[int, ...]) -> NDArray[np.int64] | None:
+        """All values of an unknown factor whose type or operation leaves it few."""
+        low, high = self.ctx.bounds(Form({monomial: 1}))
+        if low is None or high is None or high - low >= FEW_VALUES:
+            return None
+        return np.arange(low, high + 1, dtype=np.int64)
 
     def _bounded(self, question: Question, reason: str, certainty: str) -> Outcome:
         """Bounds from the number of lanes that can be active."""

@@ -44,13 +44,15 @@ def joined(pieces: Iterable[Piece], separator: str = ", ") -> Piece:
 
 def plain(piece: Piece) -> str:
     """The text of a piece without its marks."""
-    match piece:
-        case str():
-            return piece
-        case Mark():
-            return ""
-        case _:
-            return "".join(plain(p) for p in piece)
+    parts: list[str] = []
+    stack: list[Piece] = [piece]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, str):
+            parts.append(current)
+        elif isinstance(current, tuple):
+            stack.extend(reversed(current))
+    return "".join(parts)
 
 
 class Writer:

@@ -31,7 +31,7 @@ from coalescecheck.frontend.rewrite.types import CType
 if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
-_MAX_DEPTH = 120  # nested nodes; Python's own stack allows about three times as many
+_MAX_DEPTH = 180  # nested nodes; Python's own stack allows about twice as many
 
 
 class Expressions:

@@ -7,6 +7,7 @@ offsets still mean the same places.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
@@ -15,6 +16,7 @@ _ALIGN = re.compile(rb"\b(?:__align__|__builtin_align__)(?=\s*\()")
 # `[=] __device__ (int i) {…}`: the grammar has no specifiers there
 _LAMBDA = re.compile(rb"(\]\s*)((?:(?:__device__|__host__|__forceinline__)\s*)+)(?=[({])")
 _SPELLINGS = re.compile(rb"\b__(const|volatile|signed)__(?!\w)")
+_RESTRICT = re.compile(rb"\b__restrict\b(?!_)")
 _WORDS = re.compile(
     rb"\b(?:__grid_constant__|__device_builtin__|__maxnreg__\s*\(\s*\d+\s*\)"
     rb"|__cluster_dims__\s*\([\w\s,]*\)|__tile_static__|_CRTIMP)(?!\w)"
@@ -22,26 +24,37 @@ _WORDS = re.compile(
 
 
 # `(a[i]) + b` and `(f(x)) - b` read as casts: there are no casts to arrays and functions
-_CASTS = "(cast_expression) @cast"
 _NO_CAST = ("abstract_array_declarator", "abstract_function_declarator")
 
 
 def repaired(code: bytes, tree: Tree) -> Tree:
     """The tree of ``code`` with the words replaced; ``tree`` itself if there are none."""
-    language = Language(tree_sitter_cuda.language())
+    language = _language()
     fixed = _ALIGN.sub(lambda m: b"alignas".ljust(len(m[0])), code)
     fixed = _LAMBDA.sub(lambda m: m[1] + b" " * len(m[2]), fixed)
     fixed = _SPELLINGS.sub(lambda m: m[1].ljust(len(m[0])), fixed)
+    fixed = _RESTRICT.sub(b"restrict  ", fixed)
     fixed = _WORDS.sub(lambda m: b" " * len(m[0]), fixed)
     if fixed != code:
         tree = Parser(language).parse(fixed)
-    unwrapped = _without_casts(fixed, tree, language)
+    unwrapped = _without_casts(fixed, tree)
     return tree if unwrapped is None else Parser(language).parse(unwrapped)
 
 
-def _without_casts(code: bytes, tree: Tree, language: Language) -> bytes | None:
+@cache
+def _language() -> Language:
+    return Language(tree_sitter_cuda.language())
+
+
+@cache
+def _casts() -> Query:
+    """Compiled once: that takes as long as parsing a large file."""
+    return Query(_language(), "(cast_expression) @cast")
+
+
+def _without_casts(code: bytes, tree: Tree) -> bytes | None:
     """The code with blanks for the parentheses of misread casts; None if there are none."""
-    found = QueryCursor(Query(language, _CASTS)).captures(tree.root_node).get("cast", [])
+    found = QueryCursor(_casts()).captures(tree.root_node).get("cast", [])
     changed = bytearray(code)
     for node in found:
         type_ = node.child_by_field_name("type")

@@ -1,0 +1,135 @@
+"""Files that are damaged, strange or hostile: a clear message, never a crash or a hang."""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from coalescecheck import frontend
+from coalescecheck.errors import SourceError
+from coalescecheck.frontend.reading import decode_source, read_source
+
+KERNEL = "__global__ void k(float *a, int n) { a[threadIdx.x * n] = 1.0f; }\n"
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"gone\.cu: no such file"):
+        read_source(str(tmp_path / "gone.cu"))
+
+
+def test_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="is a folder"):
+        read_source(str(tmp_path))
+
+
+def test_a_binary_file(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_bytes(b"\x7fELF\0\0\1")
+    with pytest.raises(SourceError, match="binary"):
+        read_source(str(path))
+
+
+def test_a_path_with_a_nul_byte() -> None:
+    with pytest.raises(SourceError, match="cannot be read"):
+        read_source("k\0.cu")
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        pytest.param("é\n".encode(), "é\n", id="UTF-8"),
+        pytest.param(b"\xef\xbb\xbfint a;", "int a;", id="UTF-8 with a byte order mark"),
+        pytest.param(b"// caf\xe9\n", "// café\n", id="Latin-1"),
+        pytest.param("int é;".encode("utf-16"), "int é;", id="UTF-16"),
+        pytest.param(b"a\r\nb\rc\n", "a\nb\nc\n", id="every kind of line end"),
+        pytest.param(b"", "", id="an empty file"),
+    ],
+)
+def test_decoding(data: bytes, text: str) -> None:
+    assert decode_source(data, "k.cu") == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("", id="nothing"),
+        pytest.param("\n\n", id="blank lines"),
+        pytest.param("// only a comment", id="a comment"),
+        pytest.param("}}}}))))", id="closing brackets"),
+        pytest.param("{{{{((((", id="opening brackets"),
+        pytest.param('"never closed', id="an open string"),
+        pytest.param('R"(never closed', id="an open raw string"),
+        pytest.param("#", id="a lone hash"),
+        pytest.param("#define A A\nA", id="a macro of itself"),
+        pytest.param("k<<<", id="the start of a launch"),
+        pytest.param("void f() { k<<<>>>(); k<<<1>>>(); }", id="launches without configuration"),
+        pytest.param("__global__", id="a lone qualifier"),
+        pytest.param("__global__ void k(", id="half a kernel"),
+        pytest.param("template <", id="half a template"),
+        pytest.param("int \u00e9\U0001f600 = 1;", id="odd characters"),
+    ],
+)
+def test_fragments(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(f"{KERNEL}{text}\n")
+    source = frontend.load(str(path))
+    assert [k.name for k in source.kernels] == ["k"]
+
+
+def test_a_latin_1_file_with_windows_line_ends(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_bytes(b"// gr\xf6\xdfe\r\n#define N 4\r\n" + KERNEL.replace("n]", "N]").encode())
+    kernel = frontend.load(str(path)).kernels[0]
+    assert kernel.span.line == 3
+    assert kernel.text is not None
+    assert "* 4" in kernel.text
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_damaged_kernels_never_crash(tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    text = list(
+        "#define S(x) (x * 2)\n" + KERNEL + "void h() { dim3 b(S(16)); k<<<1, b>>>(p, 1); }"
+    )
+    for _ in range(8):
+        at = rng.randrange(len(text))
+        text[at] = rng.choice("(){}<>;,#\"'\\/*@ \n0a")
+    path = tmp_path / "k.cu"
+    path.write_text("".join(text))
+    source = frontend.load(str(path))
+    told = [d for d in source.diagnostics if d.message.startswith("internal error")]
+    told += [d for k in source.kernels for d in k.diagnostics if "internal error" in d.message]
+    assert told == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("int a = " + "(" * 3000 + "1" + ")" * 3000 + ";", id="deep parentheses"),
+        pytest.param("void f() { k<<<1, " + "1+" * 3000 + "1>>>(); }", id="a long sum"),
+        pytest.param("void f() { " + "{" * 800 + "k<<<1, 2>>>();" + "}" * 800 + "}", id="blocks"),
+        pytest.param(
+            "void f() { int a0 = 1; "
+            + "".join(f"int a{i + 1} = a{i} + a{i};" for i in range(60))
+            + " k<<<1, a60>>>(0, 0); }",
+            id="constants that double the work",
+        ),
+        pytest.param(
+            "".join(f"#define A{i} A{i + 1}\n" for i in range(1500)) + "int x = A0;",
+            id="a long chain of macros",
+        ),
+        pytest.param(
+            "".join(f"#if {i}\n" for i in range(1, 2000)) + "int x;\n" + "#endif\n" * 1999,
+            id="deep conditionals",
+        ),
+    ],
+)
+def test_hostile_sizes_end_soon(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(f"{KERNEL}{text}\n")
+    started = time.perf_counter()
+    assert any(k.name == "k" for k in frontend.load(str(path)).kernels)
+    assert time.perf_counter() - started < 15

@@ -170,3 +170,24 @@ def test_directives_and_text_are_passed_on(tmp_path: Path) -> None:
     assert source.text == text
     assert [d.block for d in source.directives] == [Dim3(64)]
     assert said(source) == ["1: warning: `what` in a coalescecheck comment is not understood"]
+
+
+def test_kernels_in_strings_are_no_lost_kernels(tmp_path: Path) -> None:
+    text = f'{SCALE}const char *s = "__global__ void k(int *p) {{ }}";\n'
+    assert said(load(tmp_path, text)) == []
+
+
+def test_a_specialisation_is_an_instance_of_its_kernel(tmp_path: Path) -> None:
+    text = (
+        "template <typename T> __global__ void k(T *p) { p[threadIdx.x] = 0; }\n"
+        "template <> __global__ void k<double>(double *p) { p[2 * threadIdx.x] = 0; }\n"
+        "void host() { k<float><<<1, 32>>>(p); }\n"
+    )
+    source = load(tmp_path, text)
+    assert said(source) == []
+    assert [k.template for k in source.kernels] == [{"T": "float"}, {"T": "double"}]
+
+
+def test_a_launch_through_a_variable_finds_its_kernel(tmp_path: Path) -> None:
+    text = f"{SCALE}void host() {{ auto f = &scale; f<<<1, 96>>>(p, 1); }}\n"
+    assert [launch.block for launch in only(load(tmp_path, text)).launches] == [Dim3(96)]

@@ -191,6 +191,20 @@ def test_an_asynchronous_copy_is_a_load_and_a_store_of_its_size() -> None:
     ]
 
 
+def test_ldmatrix_reads_a_row_of_16_bytes_and_leaves_its_registers_unknown() -> None:
+    kernel = lowered(
+        "[[cuda::shared]] _Alignas(16) unsigned short s[256]; unsigned r[4];"
+        " unsigned a = (unsigned)__cvta_generic_to_shared(&s[8 * n]);"
+        " __asm_ldmatrix_x4(a, &r[0], &r[1], &r[2], &r[3]); out[0] = r[2];",
+        extra="extern unsigned long __cvta_generic_to_shared(const void *);"
+        "extern void __asm_ldmatrix_x4(unsigned, unsigned *, unsigned *, unsigned *, unsigned *);",
+    )
+    assert [summary(access) for access in kernel.accesses] == [
+        "load ldmatrix *a [0:16]",
+        "store out[0] [0:4]",
+    ]
+
+
 def test_texture_fetches_are_reported_without_an_address() -> None:
     kernel = lowered(
         "out[0] = tex1Dfetch__float4(3, n).y;",

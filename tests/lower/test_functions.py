@@ -190,6 +190,11 @@ INLINED = {
             "n: i32 = f.result",
         ],
     ),
+    "a barrier after an early return stays where it is": (
+        "static void f(int x) { if (x) return; __syncthreads(); }",
+        "f(n);",
+        ["x: i32 = n", "scope f:", "  if x != 0:", "    leave f", "  barrier block"],
+    ),
 }
 
 

@@ -169,6 +169,7 @@ def _site(unit: Unit, values: HostValues, call: Node, context: Context) -> Launc
         arguments = None
     if function is None or len(configuration) < 2:
         return None
+    function = _behind_pointer(values, function)
     kernel = _bare_name(function)
     if kernel is None:
         return None
@@ -207,6 +208,18 @@ def _kernel_of(node: Node) -> Node | None:
         if inner is None:
             return None
         node = inner
+
+
+def _behind_pointer(values: HostValues, function: Node) -> Node:
+    """``auto f = &k<3>; f<<<...>>>()`` launches k: follow a variable that is set once."""
+    if function.type != "identifier":
+        return function
+    declaration = values.scopes.resolve(node_text(function), function)
+    if declaration is None or declaration.kind != "variable" or declaration.init is None:
+        return function
+    if values.writes.of(declaration):
+        return function
+    return _kernel_of(declaration.init) or function
 
 
 def _bare_name(function: Node) -> str | None:

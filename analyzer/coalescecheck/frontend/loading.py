@@ -43,7 +43,7 @@ def load_file(
     said = [*unit.diagnostics, *complaints]
     kernels = _found(isolated("finding kernels", lambda: find_kernels(unit)), path, said)
     sites = _found(isolated("finding launches", lambda: find_launches(unit)), path, said)
-    said += lost_kernels(unit, [k.node for k in kernels])
+    said += lost_kernels(unit, kernels)
     said += _homeless(sites, kernels)
     loader = _Loader(unit, kernels, sites, templates)
     rewritten = tuple(kernel_c for kernel in kernels for kernel_c in loader.kernel(kernel))

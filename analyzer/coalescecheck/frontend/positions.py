@@ -93,7 +93,9 @@ class OutputBuilder:
 
     def expansion(self, places: FilePlaces, offset: int, macro: str, text: str) -> None:
         """Append ``text``, which a macro used at ``offset`` expands to."""
-        self._begin(_Piece(places, offset, f"in expansion of macro {macro}", True))
+        piece = _Piece(places, offset, f"in expansion of macro {macro}", True)
+        if not self._pieces or self._pieces[-1] != piece:
+            self._begin(piece)
         self._append(text, len(text.encode("utf-8", "replace")))
         self._next = None
 

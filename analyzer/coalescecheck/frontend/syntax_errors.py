@@ -7,16 +7,17 @@ rewritten.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
+from coalescecheck.frontend.rewrite import KernelDecl
 from coalescecheck.frontend.unit import Unit
 from coalescecheck.source import Diagnostic
 
 _MAX_PER_KERNEL = 5
 _GLOBAL = re.compile(rb"\b__global__\b")
-_SIGNIFICANT = re.compile(rb'"(?:[^"\\\n]|\\.)*"|[(){};]|[A-Za-z_]\w*')
+_SIGNIFICANT = re.compile(rb'"(?:[^"\\\n]|\\.)*"|[(){};<>]|[A-Za-z_]\w*')
 _MAX_HEAD = 5000  # bytes from __global__ to the body of a kernel
 
 
@@ -32,11 +33,12 @@ def syntax_errors(unit: Unit, kernel: Node) -> list[Diagnostic]:
     return found
 
 
-def lost_kernels(unit: Unit, kernels: Iterable[Node]) -> list[Diagnostic]:
+def lost_kernels(unit: Unit, kernels: Sequence[KernelDecl]) -> list[Diagnostic]:
     """One error for every kernel definition in the text that no found kernel stands for."""
-    ranges = sorted((k.start_byte, k.end_byte) for k in kernels)
+    ranges = sorted((k.node.start_byte, k.node.end_byte) for k in kernels)
+    special = {k.name.rsplit("::", 1)[-1] for k in kernels if k.specialisations}
     lost: list[Diagnostic] = []
-    definitions = list(_definitions(unit.code))
+    definitions = list(_definitions(unit))
     claimed: set[int] = set()
     for start, end in ranges:
         # A kernel's own `__global__` is the first in it; further ones it has swallowed.
@@ -44,7 +46,7 @@ def lost_kernels(unit: Unit, kernels: Iterable[Node]) -> list[Diagnostic]:
         if own is not None:
             claimed.add(own)
     for at, name in definitions:
-        if at not in claimed:
+        if at not in claimed and name not in special:  # specialisations come with their kernel
             span = unit.locate(at)
             message = f"kernel {name} at line {span.line} could not be read".replace("  ", " ")
             lost.append(Diagnostic(span, "error", message))
@@ -66,10 +68,13 @@ def _excerpt(unit: Unit, node: Node) -> str:
     return f"`{text[:40]}{'...' if len(text) > 40 else ''}` is not understood"
 
 
-def _definitions(code: bytes) -> Iterator[tuple[int, str]]:
+def _definitions(unit: Unit) -> Iterator[tuple[int, str]]:
     """Offset and name of each ``__global__`` function that has a body."""
-    for match in _GLOBAL.finditer(code):
-        name = _defined_name(code, match.end())
+    for match in _GLOBAL.finditer(unit.code):
+        node = unit.tree.root_node.descendant_for_byte_range(*match.span())
+        if node is not None and node.type.startswith("string"):
+            continue  # source for a run-time compiler
+        name = _defined_name(unit.code, match.end())
         if name is not None:
             yield match.start(), name
 
@@ -77,6 +82,7 @@ def _definitions(code: bytes) -> Iterator[tuple[int, str]]:
 def _defined_name(code: bytes, start: int) -> str | None:
     """The function's name if a body follows its parameters, None for a mere declaration."""
     depth = 0
+    angles = 0
     name = word = ""
     for token in _SIGNIFICANT.finditer(code, start, start + _MAX_HEAD):
         text = token[0].decode("utf-8", "replace")
@@ -90,6 +96,8 @@ def _defined_name(code: bytes, start: int) -> str | None:
             return name
         elif text == ";" or depth < 0 or text == "__global__":
             return None
-        elif depth == 0:
+        elif text in "<>":
+            angles += 1 if text == "<" else -1
+        elif depth == 0 and angles == 0:
             word = text
     return None

@@ -9,11 +9,26 @@ that every token knows where the user wrote it), ``lexpos`` the offset of its ow
 from __future__ import annotations
 
 import re
-from typing import Any
 
-from pcpp.parser import LexToken
 
-Token = Any  # pcpp is untyped; the fields in use: type, value, lineno, lexpos, source
+class Token:
+    """What pcpp reads and writes of a token, with a copy that is fast and shares nothing."""
+
+    __slots__ = ("expanded_from", "lexpos", "lineno", "source", "type", "value")
+
+    def __init__(self, kind: str, value: str, lexpos: int, lineno: int, source: int) -> None:
+        self.type = kind
+        self.value = value
+        self.lexpos = lexpos
+        self.lineno = lineno
+        self.source = source
+        self.expanded_from: list[str] = []  # the macros it came from, outermost last
+
+    def __copy__(self) -> Token:
+        copied = Token(self.type, self.value, self.lexpos, self.lineno, self.source)
+        copied.expanded_from = self.expanded_from.copy()
+        return copied
+
 
 IDENTIFIER = "CPP_ID"
 STRING = "CPP_STRING"
@@ -77,20 +92,9 @@ def tokenize(text: str, offset: int = 0, source: int = 0) -> list[Token]:
             kind = INTEGER if _INTEGER.match(value) else "CPP_FLOAT"
         elif kind == "operator":
             kind = _TYPES.get(value, "CPP_OTHER")
-        tokens.append(make_token(kind, value, offset + match.start(), source))
+        at = offset + match.start()
+        tokens.append(Token(kind, value, at, at, source))
     return tokens
-
-
-def make_token(kind: str, value: str, offset: int, source: int) -> Token:
-    """One pcpp token; see the module's docstring for its fields."""
-    token = LexToken()
-    token.type = kind
-    token.value = value
-    token.lineno = offset
-    token.lexpos = offset
-    token.source = source
-    token.expanded_from = []
-    return token
 
 
 def strip_blanks(tokens: list[Token]) -> list[Token]:

@@ -121,7 +121,8 @@ def _load_piece(
 ) -> None:
     variables: dict[int, Var] = {}
     for leaf in part.leaves:
-        assert isinstance(leaf.offset, int)  # cut() keeps only these
+        if not isinstance(leaf.offset, int):
+            continue  # of an unknown type; its value stays undefined
         offset = leaf.offset - part.piece.offset
         if offset not in variables:
             variables[offset] = cx.temporary(ctypes.scalar_of(leaf.type) or ir.U32)

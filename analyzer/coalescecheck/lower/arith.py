@@ -95,6 +95,7 @@ def _round_float(value: float, to: ScalarType) -> float:
 
 
 def zero(type_: ScalarType) -> Const:
+    """Zero, false or null."""
     return Const(type_, 0.0 if type_.kind == "float" else 0)
 
 
@@ -210,6 +211,7 @@ def logic(op: str, left: Expr, right: Expr) -> Expr:
 
 
 def select(condition: Expr, then: Expr, otherwise: Expr) -> Expr:
+    """``condition ? then : otherwise`` of one type."""
     if isinstance(condition, Const):
         return then if condition.value else otherwise
     return then if then == otherwise else Select(condition, then, otherwise, then.type)

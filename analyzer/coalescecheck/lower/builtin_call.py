@@ -37,6 +37,7 @@ class Request:
         return value
 
     def values(self) -> list[Value]:
+        """The values of all arguments."""
         return [self.value(index) for index in range(len(self.args))]
 
     def number(self, index: int, ctype: Number) -> Expr:
@@ -44,6 +45,7 @@ class Request:
         return self.as_number(self.value(index), ctype)
 
     def as_number(self, value: Value, ctype: Number) -> Expr:
+        """A value converted to a number."""
         converted = conversions.convert(self.cx, value, ctype, self.node)
         if isinstance(converted, Scalar):
             return converted.expr
@@ -63,6 +65,7 @@ class Request:
         return None
 
     def undefined(self, type_: ScalarType, reason: str, *, uniform: bool = False) -> Expr:
+        """A scalar that is not known, named after the function."""
         return self.cx.undefined(self.name, reason, type_, uniform)
 
     def unknown(self, reason: str, *, uniform: bool = False) -> Value:
@@ -74,6 +77,7 @@ class Request:
         return storage.undefined_value(self.cx, ctype, self.name, reason, uniform)
 
     def nothing(self) -> Value:
+        """The value of a void function."""
         return Scalar(VOID, arith.zero(ctypes.INT.scalar))
 
 

@@ -18,14 +18,19 @@ KERNEL = "kernel"  # label of the whole kernel's scope
 
 def _barrier(request: Request, scope: str) -> Value:
     request.values()
-    request.cx.emit(Barrier(scope, request.cx.span(request.node)))
+    _emit_barrier(request, scope)
     return request.nothing()
+
+
+def _emit_barrier(request: Request, scope: str) -> None:
+    request.cx.barriers += 1
+    request.cx.emit(Barrier(scope, request.cx.span(request.node)))
 
 
 def _counting_barrier(request: Request, op: str) -> Value:
     """``__syncthreads_count`` and kin: a barrier that also reduces a predicate."""
     predicate = operators.condition(request.cx, request.value(0))
-    request.cx.emit(Barrier("block", request.cx.span(request.node)))
+    _emit_barrier(request, "block")
     return _warp_value(request, op, (predicate,), INT)
 
 

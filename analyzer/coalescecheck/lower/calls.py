@@ -139,11 +139,13 @@ def _inline(
         declared = Declared(result_type)
         key = ("result", id(node))
         frame.result = storage.make_local(cx, f"{callee.name}.result", declared, key, node)
+    barriers = cx.barriers
     with cx.function(frame):
         _bind(cx, definition, values, node)
         with cx.block() as body:
             cx.execute(cx, definition.body)
-    cx.out.extend(leaving.without_scope(frame.leave, body))
+    has_barrier = cx.barriers != barriers
+    cx.out.extend(leaving.without_scope(frame.leave, body, frame.returns, has_barrier=has_barrier))
     if frame.result is None:
         return NOTHING
     return places.read_object(cx, frame.result, node)

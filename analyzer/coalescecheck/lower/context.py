@@ -57,8 +57,7 @@ class Frame:
     result: Place | None = None
     call_site: Span | None = None
     recursive: bool = False  # inside a call of a function by itself
-    returned: int = 0  # number of return statements with a value
-    value: Value | None = None  # the value, when it is known not to need a place
+    returns: int = 0  # return statements so far
     breaks: list[str] = field(default_factory=list)
     continues: list[str] = field(default_factory=list)
     gotos: dict[str, Stmt] = field(default_factory=dict)
@@ -86,6 +85,7 @@ class Context:
     path: tuple[int, ...] = ()
     inlined: int = 0
     recursive: int = 0  # inlined calls inside a recursion
+    barriers: int = 0  # emitted so far
     said_limit: bool = False  # that calls are not followed any more
     dynamic_shared: str = ""  # the array that all extern shared names share
     statics: dict[Hashable, Place] = field(default_factory=dict)
@@ -130,12 +130,14 @@ class Context:
         return candidate
 
     def lookup(self, name: str) -> Entity | None:
+        """What a name means here: the innermost declaration."""
         for scope in reversed(self.scopes):
             if name in scope:
                 return scope[name]
         return None
 
     def define(self, name: str, entity: Entity) -> None:
+        """Declare a name in the innermost scope."""
         self.scopes[-1][name] = entity
 
     @contextmanager
@@ -164,6 +166,7 @@ class Context:
     # --- statements ---------------------------------------------------------------------------
 
     def emit(self, stmt: Stmt) -> None:
+        """Add a statement to the current block."""
         self.out.append(stmt)
 
     @contextmanager
@@ -191,5 +194,6 @@ class Context:
         return var
 
     def undefined(self, name: str, reason: str, type_: ScalarType, uniform: bool = False) -> Expr:
+        """A value that is not known; every call is another unknown."""
         key = self.unique(f"?{name}")[1:]  # keys are not variables
         return Undefined(key, reason, type_, uniform)

@@ -158,6 +158,7 @@ def is_half_name(name: str) -> bool:
 
 
 def add_sizes(left: Size, right: Size) -> Size:
+    """The sum of two sizes, a number where both are."""
     if isinstance(left, int) and isinstance(right, int):
         return left + right
     if left == 0:
@@ -168,6 +169,7 @@ def add_sizes(left: Size, right: Size) -> Size:
 
 
 def multiply_sizes(left: Size, right: Size) -> Size:
+    """The product of two sizes, a number where both are."""
     if isinstance(left, int) and isinstance(right, int):
         return left * right
     if left == 1:

@@ -62,6 +62,7 @@ class _Bases:
     known: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def of(self, address: Expr) -> frozenset[str]:
+        """Names of the arrays that ``address`` may be an offset from."""
         match address:
             case ArrayBase():
                 return frozenset((address.array,))

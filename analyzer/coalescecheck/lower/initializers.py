@@ -61,6 +61,7 @@ class _Filler:
     pending: Value | None = None
 
     def aggregate(self, ctype: ArrayOf | Record, node: c_ast.Node, *, braced: bool) -> Value:
+        """One struct or array from the items that are left; ``braced`` allows designators."""
         found: dict[str | int, Value] = {}
         slots = _slots(ctype)
         position = 0

@@ -10,14 +10,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from coalescecheck.ir.kernel import Barrier, If, Leave, Loop, Scope, Stmt, nested, walk
+from coalescecheck.ir.kernel import If, Leave, Loop, Scope, Stmt, nested
 
 
-def without_scope(label: str, body: Sequence[Stmt]) -> list[Stmt]:
-    """``body`` as a Scope, or bare where no jump to its end is left."""
-    branched = _branched(label, body)
-    if not any(_jumps(label, stmt) for stmt in branched):
-        return branched
+def without_scope(
+    label: str, body: Sequence[Stmt], returns: int, *, has_barrier: bool
+) -> list[Stmt]:
+    """``body`` as a Scope, or bare where no jump to its end is left; ``returns`` is the number
+    of jumps in it.  A barrier stays where it is, outside of new branches."""
+    if returns == 0:
+        return list(body)
+    if returns == 1 and body[-1:] == [Leave(label)]:
+        return list(body[:-1])
+    if not has_barrier:
+        branched = _branched(label, body)
+        if not any(_jumps(label, stmt) for stmt in branched):
+            return branched
     return [Scope(label, tuple(strip_last_leave(label, body)))]
 
 
@@ -45,8 +53,6 @@ def _branched(label: str, body: Sequence[Stmt]) -> list[Stmt]:
             return result  # the rest is dead
         if isinstance(stmt, If) and _jumps(label, stmt):
             rest = body[at + 1 :]
-            if any(isinstance(later, Barrier) for later in walk(tuple(rest))):
-                return [*result, *body[at:]]  # a barrier stays outside new branches
             then, otherwise = list(stmt.then), list(stmt.otherwise)
             if _always_leaves(label, then):
                 otherwise += rest

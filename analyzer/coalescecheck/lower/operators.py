@@ -32,13 +32,11 @@ def binary(cx: Context, op: str, left: Value, right: Value, node: c_ast.Node) ->
     """``left op right`` for everything but ``&&``, ``||`` and ``,``."""
     if _is_address(left) or _is_address(right):
         return _pointers(cx, op, left, right, node)
-    if (
-        isinstance(left, Scalar)
-        and isinstance(right, Scalar)
-        and isinstance(left.type, Number)
-        and isinstance(right.type, Number)
-    ):
-        return _numbers(cx, op, left, right, node)
+    match left, right:
+        case Scalar(type=Number() as a), Scalar(type=Number() as b):
+            known = _numbers(op, a, left.expr, b, right.expr)
+            if known is not None:
+                return known
     return _unknown(cx, op, left, right, node)
 
 
@@ -49,20 +47,18 @@ def _unknown(cx: Context, op: str, left: Value, right: Value, node: c_ast.Node) 
     return storage.undefined_value(cx, result, "operator", f"unknown operator {op}")
 
 
-def _numbers(cx: Context, op: str, left: Scalar, right: Scalar, node: c_ast.Node) -> Value:
-    assert isinstance(left.type, Number)  # checked by binary()
-    assert isinstance(right.type, Number)
+def _numbers(op: str, a: Number, left: Expr, b: Number, right: Expr) -> Scalar | None:
+    """An operator on numbers, None where C has none (``%`` of floats)."""
     if op in ("<<", ">>"):
-        result = ctypes.promote(left.type)
-        count = arith.cast(right.expr, ctypes.promote(right.type).scalar)
+        result = ctypes.promote(a)
+        count = arith.cast(right, ctypes.promote(b).scalar)
         if not result.scalar.is_integer or not count.type.is_integer:
-            return _unknown(cx, op, left, right, node)
-        return Scalar(result, arith.binary(op, arith.cast(left.expr, result.scalar), count))
-    result = ctypes.common(left.type, right.type)
+            return None
+        return Scalar(result, arith.binary(op, arith.cast(left, result.scalar), count))
+    result = ctypes.common(a, b)
     if not result.scalar.is_integer and op not in _FLOAT_OPERATORS:
-        return _unknown(cx, op, left, right, node)
-    a, b = arith.cast(left.expr, result.scalar), arith.cast(right.expr, result.scalar)
-    expr = arith.binary(op, a, b)
+        return None
+    expr = arith.binary(op, arith.cast(left, result.scalar), arith.cast(right, result.scalar))
     return Scalar(ctypes.BOOL if op in arith.COMPARISONS else result, expr)
 
 
@@ -83,8 +79,8 @@ def _pointers(cx: Context, op: str, left: Value, right: Value, node: c_ast.Node)
     if op in ("+", "-") and not _is_address(right):
         steps = index(cx, right, node)
         return places.advance(cx, left, steps if op == "+" else arith.unary("-", steps), node)
-    if op == "-" and _is_address(left):
-        return Scalar(ctypes.LONG, _difference(cx, left, right))
+    if op == "-" and isinstance(left.type, Pointer):
+        return Scalar(ctypes.LONG, _difference(cx, left, left.type, right))
     return _unknown(cx, op, left, right, node)
 
 
@@ -117,11 +113,10 @@ def _compare(cx: Context, op: str, left: Value, right: Value) -> Expr:
     return arith.binary(op, _address(cx, left), _address(cx, right))
 
 
-def _difference(cx: Context, left: Value, right: Value) -> Expr:
-    assert isinstance(left.type, Pointer)  # checked by _pointers()
+def _difference(cx: Context, left: Value, pointer: Pointer, right: Value) -> Expr:
     a = arith.cast(_address(cx, left), ir.I64)
     b = arith.cast(_address(cx, right), ir.I64)
-    step = ctypes.as_expr(ctypes.size_of(left.type.target))
+    step = ctypes.as_expr(ctypes.size_of(pointer.target))
     return arith.binary("/", arith.binary("-", a, b), step)
 
 

@@ -150,6 +150,7 @@ def _return(cx: Context, node: c_ast.Node) -> None:
             expressions.effect(cx, node.expr)
         else:
             places.write(cx, frame.result, expressions.evaluate(cx, node.expr), node)
+    frame.returns += 1
     cx.emit(Leave(frame.leave))
 
 

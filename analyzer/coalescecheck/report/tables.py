@@ -45,7 +45,7 @@ def details(result: AccessResult, kernel: KernelAnalysis) -> list[str]:
     lines = [
         f"{name} = {count.formula}"
         for name, count in (("sectors", result.sectors), ("wavefronts", result.wavefronts))
-        if count is not None and count.formula
+        if count is not None and count.formula and not count.formula.isdecimal()
     ]
     if result.requests_per_access > 1:
         lines.append(f"{result.requests_per_access} requests per access; counts are per request")

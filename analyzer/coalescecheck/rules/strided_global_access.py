@@ -119,7 +119,7 @@ def _reason(analysis: KernelAnalysis, result: AccessResult) -> str:
     if block is not None and block.x < WARP_SIZE:
         rows = -(-WARP_SIZE // block.x)
         return f"blockDim.x = {block.x}: a warp covers {rows} rows of the block"
-    return result.reason
+    return result.reason or ("lanes have no common step" if stride is None else "")
 
 
 def _advice(analysis: KernelAnalysis, result: AccessResult) -> str:

@@ -143,9 +143,11 @@ class RaceDetector:
         lost = last != mine  # several lanes read the place in this very execution
         if lost.any():
             kept = self._other[place]
-            lost &= ~_standing(kept, last) | _another_warp(last, mine)
-            self._other[place[lost]] = mine[lost]
-            self._other_access[place[lost]] = access
+            apart = lost & _another_warp(last, mine)
+            near = lost & ~apart & ~_standing(kept, last)
+            for some in (near, apart):  # a reader of another warp replaces one of the same
+                self._other[place[some]] = mine[some]
+                self._other_access[place[some]] = access
 
     def _report(
         self,

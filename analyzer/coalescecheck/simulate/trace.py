@@ -19,6 +19,8 @@ from coalescecheck.simulate.values import Bools, Taint, is_tainted
 Ints = NDArray[np.int64]
 Counts = NDArray[np.int32]
 
+_NO_COUNTS = np.zeros((0, 7), np.int32)
+_PENDING_LIMIT = 1 << 16  # requests: 16 MiB of addresses
 _COLUMNS = ("sectors", "lines", "ideal_sectors", "wavefronts", "ideal_wavefronts", "degree")
 
 
@@ -64,12 +66,22 @@ class AccessTrace:
 
 @dataclass(slots=True)
 class _Chunk:
+    """The requests of one execution; ``waiting`` ones are counted later, many at once."""
+
     counts: NDArray[np.int32]
     array: Counts
     taint: NDArray[np.uint8]
     warp: Ints
     addresses: Ints | None
     masks: Bools | None
+    waiting: _Waiting | None
+
+
+@dataclass(slots=True)
+class _Waiting:
+    request: Request
+    addresses: Ints
+    masks: Bools
 
 
 @dataclass(slots=True)
@@ -97,6 +109,7 @@ class Recorder:
     def __init__(self, accesses: int, keep_addresses: bool) -> None:
         self._logs = [_Log() for _ in range(accesses)]
         self._keep = keep_addresses
+        self._pending = 0
 
     def is_tainted(self, access: int) -> bool:
         """Whether any request of the access depended on something unknown so far."""
@@ -117,19 +130,42 @@ class Recorder:
         addresses = request.addresses.reshape(-1, WARP_SIZE)[rows]
         first = np.argmax(masks, axis=1)
         array = _per_row(request.array, rows, first)
+        self._pending += len(rows)
         self._logs[request.access.id].chunks.append(
             _Chunk(
-                counts=_count(request, addresses, masks),
+                counts=_NO_COUNTS,
                 array=array,
                 taint=_taint_per_row(request.taint, rows),
                 warp=warps[rows],
                 addresses=addresses - base_of[array][:, None] if self._keep else None,
                 masks=masks if self._keep else None,
+                waiting=_Waiting(request, addresses, masks),
             )
         )
+        if self._pending > _PENDING_LIMIT:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Count what waits, requests of one kind at once: NumPy costs per call."""
+        kinds: dict[tuple[int, int, Space], list[_Chunk]] = {}
+        for number, log in enumerate(self._logs):
+            for chunk in log.chunks:
+                if chunk.waiting is not None:
+                    request = chunk.waiting.request
+                    kinds.setdefault((number, request.width, request.space), []).append(chunk)
+        for chunks in kinds.values():
+            waiting = [chunk.waiting for chunk in chunks if chunk.waiting is not None]
+            addresses = np.concatenate([w.addresses for w in waiting])
+            masks = np.concatenate([w.masks for w in waiting])
+            counts = _count(waiting[0].request, addresses, masks)
+            ends = np.cumsum([len(w.addresses) for w in waiting])[:-1]
+            for chunk, part in zip(chunks, np.split(counts, ends), strict=True):
+                chunk.counts, chunk.waiting = part, None
+        self._pending = 0
 
     def finish(self, names: tuple[str, ...]) -> tuple[AccessTrace, ...]:
         """One trace per access, in the order of the kernel's accesses."""
+        self._settle()
         return tuple(self._trace(log, names) for log in self._logs)
 
     def _trace(self, log: _Log, names: tuple[str, ...]) -> AccessTrace:

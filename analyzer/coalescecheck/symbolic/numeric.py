@@ -30,13 +30,14 @@ class Evaluator:
 
     def form(self, form: Form) -> Values:
         """The value of ``form``; KeyError if a symbol has no value."""
-        total: Values = np.asarray(form.constant, dtype=np.int64)
+        total: Values = np.asarray(_in_64_bits(form.constant), dtype=np.int64)
         for monomial, coefficient in form.terms.items():
             if monomial:
                 product = self.generator(monomial[0])
                 for g in monomial[1:]:
                     product = product * self.generator(g)
-                total = total + (product if coefficient == 1 else product * coefficient)
+                factor = _in_64_bits(coefficient)
+                total = total + (product if factor == 1 else product * factor)
         return total
 
     def generator(self, g: int) -> Values:
@@ -65,6 +66,11 @@ class Evaluator:
         if len(args) == 1:
             return _UNARY[atom.op](args[0]).astype(np.int64)
         return _BINARY[atom.op](args[0], args[1])
+
+
+def _in_64_bits(value: int) -> int:
+    """The integer as NumPy's int64 holds it: modulo 2**64."""
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 def _wrapped(value: Values, bits: int, signed: int) -> Values:

@@ -20,18 +20,25 @@ def settle(ctx: Context, form: Form, type_: ScalarType) -> Form:
     """The value reduced to the range of ``type_`` where it may leave it.
 
     Unsigned arithmetic wraps (C11 6.2.5p9); signed overflow is undefined, so a signed form keeps
-    its mathematical value.  A side of the range that has no known bound is taken to hold: it
-    depends on a parameter, and an index that wraps would leave its array.
+    its mathematical value.  A side of the range that has no known bound because of a parameter
+    or data is taken to hold: an index that wraps would leave its array.
     """
     if not type_.is_integer or type_.bits >= 64:
         return form
     low, high = ctx.bounds(form)
+    if (low is None or high is None) and not depends_on_unbounded(ctx, form):
+        return wrap(ctx, form, type_)
     if type_.kind == "uint":
         fits = (low is None or low >= 0) and (high is None or high < 1 << type_.bits)
     else:
         limit = 1 << (type_.bits - 1)
         fits = (low is None or low >= -limit) and (high is None or high < limit)
     return form if fits else wrap(ctx, form, type_)
+
+
+def depends_on_unbounded(ctx: Context, form: Form) -> bool:
+    """Whether the form holds a symbol without bounds: a parameter, a counter, loaded data."""
+    return any(s.low is None or s.high is None for _, s in ctx.symbols(form))
 
 
 def wrap(ctx: Context, form: Form, type_: ScalarType) -> Form:
@@ -193,7 +200,7 @@ def remainder(ctx: Context, left: Form, right: Form) -> Form:
         limit = ctx.bounds(right)[1]
         high = high if limit is None else (limit - 1 if high is None else min(high, limit - 1))
         return ctx.atom("cmod", (left, right), (0, high))
-    return ctx.atom("cmod", (left, right))
+    return ctx.atom("cmod", (left, right), _no_further_from_zero(low, high))
 
 
 def _truncated(left: int, right: int) -> int:
@@ -206,14 +213,29 @@ def _quotient_bounds(ctx: Context, left: Form, right: Form) -> Bounds:
     r_low = ctx.bounds(right)[0]
     if low is not None and low >= 0 and r_low is not None and r_low >= 1:
         return 0, None if high is None else high // r_low
-    return None, None
+    return _no_further_from_zero(low, high)
+
+
+def _no_further_from_zero(low: int | None, high: int | None) -> Bounds:
+    """Bounds of a value that is at most as large as the one with these bounds."""
+    if low is None or high is None:
+        return _NONE
+    furthest = max(abs(low), abs(high))
+    return -furthest, furthest
 
 
 def shift_left(ctx: Context, left: Form, right: Form, type_: ScalarType) -> Form:
     if right.is_constant and 0 <= right.constant < 64:
         return multiply(ctx, left, number(1 << right.constant), type_)
-    low = ctx.bounds(left)[0]
-    return ctx.atom("shl", (left, right), (0, None) if low is not None and low >= 0 else _NONE)
+    return ctx.atom("shl", (left, right), _shifted_bounds(ctx, left, right))
+
+
+def _shifted_bounds(ctx: Context, left: Form, right: Form) -> Bounds:
+    low, high = ctx.bounds(left)
+    most = ctx.bounds(right)[1]
+    if low is None or high is None or most is None or not 0 <= most < 64:
+        return (0, None) if low is not None and low >= 0 else _NONE
+    return min(low << most, low), max(high << most, high)
 
 
 def shift_right(ctx: Context, left: Form, right: Form) -> Form:
@@ -221,7 +243,8 @@ def shift_right(ctx: Context, left: Form, right: Form) -> Form:
     if right.is_constant and 0 <= right.constant < 64:
         return floor_divide(ctx, left, 1 << right.constant)
     low, high = ctx.bounds(left)
-    return ctx.atom("shr", (left, right), (0, high) if low is not None and low >= 0 else _NONE)
+    bounds = (0, high) if low is not None and low >= 0 else _no_further_from_zero(low, high)
+    return ctx.atom("shr", (left, right), bounds)
 
 
 _NONE: Bounds = (None, None)
@@ -255,9 +278,19 @@ def _and_bounds(ctx: Context, left: Form, right: Form) -> Bounds:
         if low is not None and low >= 0:
             highs.append(high)
     if not highs:
-        return _NONE
+        return _within_bits(ctx, left, right)
     known = [high for high in highs if high is not None]
     return 0, min(known) if known else None
+
+
+def _within_bits(ctx: Context, left: Form, right: Form) -> Bounds:
+    """Bitwise operations of two's complement numbers of n bits give numbers of n bits."""
+    ends = [end for form in (left, right) for end in ctx.bounds(form)]
+    known = [end for end in ends if end is not None]
+    if len(known) < len(ends):
+        return _NONE
+    limit = 1 << max((end if end >= 0 else -end - 1).bit_length() for end in known)
+    return -limit, limit - 1
 
 
 def bit_or(ctx: Context, left: Form, right: Form) -> Form:
@@ -295,7 +328,7 @@ def _disjoint(ctx: Context, high_part: Form, low_part: Form) -> bool:
 def _or_bounds(ctx: Context, left: Form, right: Form) -> Bounds:
     (l_low, l_high), (r_low, r_high) = ctx.bounds(left), ctx.bounds(right)
     if l_low is None or r_low is None or l_low < 0 or r_low < 0:
-        return _NONE
+        return _within_bits(ctx, left, right)
     if l_high is None or r_high is None:
         return 0, None
     return 0, (1 << max(l_high, r_high).bit_length()) - 1
@@ -321,6 +354,16 @@ def less(ctx: Context, left: Form, right: Form) -> Form:
     if low is not None and low >= 0:
         return ZERO
     return ctx.atom("lt0", (difference,), (0, 1))
+
+
+def less_modulo(ctx: Context, left: Form, right: Form) -> Form:
+    """1 if left < right for unsigned values held modulo 2**bits: those below 0 are the largest."""
+    left_wraps, right_wraps = less(ctx, left, ZERO), less(ctx, right, ZERO)
+    below = less(ctx, left, right)
+    same_side = negate(ctx, either(ctx, left_wraps, right_wraps))
+    plain = both(ctx, same_side, below)
+    crossing = both(ctx, right_wraps, either(ctx, negate(ctx, left_wraps), below))
+    return either(ctx, plain, crossing)
 
 
 def equal(ctx: Context, left: Form, right: Form) -> Form:

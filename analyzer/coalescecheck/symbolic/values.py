@@ -87,7 +87,8 @@ class Values:
         match expr:
             case ir.Const():
                 if isinstance(expr.value, int) and expr.type.kind != "float":
-                    return number(expr.value)
+                    beyond = expr.value >= 1 << 63  # (size_t)-1: held modulo 2**64, as -1
+                    return number(expr.value - (1 << 64) if beyond else expr.value)
                 return self._float[False]
             case ir.Var():
                 return self._variable(expr, env)
@@ -223,18 +224,31 @@ class Values:
         if self.has_base(left) and not self.has_base(right):
             # a null check: addresses of arrays are never null
             return op.ONE if operator == "!=" else self.opaque_condition(False, "a null check")
+        wraps = self._may_wrap_64(type_, left, right)
+        less = op.less_modulo if wraps else op.less
         match operator:
             case "==":
                 return op.equal(ctx, left, right)
             case "!=":
                 return op.negate(ctx, op.equal(ctx, left, right))
             case "<":
-                return op.less(ctx, left, right)
+                return less(ctx, left, right)
             case ">":
-                return op.less(ctx, right, left)
+                return less(ctx, right, left)
             case "<=":
-                return op.less(ctx, left, right + op.ONE)
-        return op.less(ctx, right, left + op.ONE)
+                return op.negate(ctx, less(ctx, right, left))
+        return op.negate(ctx, less(ctx, left, right))
+
+    def _may_wrap_64(self, type_: ScalarType, *forms: Form) -> bool:
+        """Whether a 64-bit unsigned operand may be below 0, where its form is not C's value but
+        congruent to it modulo 2**64; unbounded ones are taken to hold, as in ``settle``."""
+        if type_.kind != "uint" or type_.bits < 64:
+            return False
+        lows = [(form, self.ctx.bounds(form)[0]) for form in forms]
+        return any(
+            low < 0 if low is not None else not op.depends_on_unbounded(self.ctx, form)
+            for form, low in lows
+        )
 
     def _integer(self, operator: str, left: Form, right: Form, type_: ScalarType) -> Form:
         ctx = self.ctx
@@ -248,6 +262,9 @@ class Values:
             case "<<":
                 return op.shift_left(ctx, left, right, type_)
         left, right = op.settle(ctx, left, type_), op.settle(ctx, right, type_)
+        if operator not in "&|^" and self._may_wrap_64(type_, left, right):
+            varying = ctx.varying(left) or ctx.varying(right)
+            return self.opaque(type_, varying, "a 64-bit unsigned value below 0")
         return _SETTLED[operator](ctx, left, right)
 
     def _select(self, expr: ir.Select, env: Environment) -> Form:
@@ -269,7 +286,8 @@ class Values:
             "abs": (0, None),
         }
         if expr.function in bounds and expr.args[0].type.size <= 4:
-            if expr.function == "abs" and (self.ctx.bounds(args[0])[0] or -1) >= 0:
+            low = self.ctx.bounds(args[0])[0]
+            if expr.function == "abs" and low is not None and low >= 0:
                 return args[0]
             return self.ctx.atom(expr.function, (args[0],), bounds[expr.function])
         if expr.function in ("mul24", "umul24"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 from coalescecheck.frontend.rewrite.types import (
+    Array,
     CType,
     Field,
     Layout,
@@ -81,6 +82,30 @@ _VECTOR_ELEMENTS = {
     "float": ("float", 4),
     "double": ("double", 8),
 }
+# cuComplex.h: typedefs of vector types
+_ALIASES = {"cuFloatComplex": "float2", "cuComplex": "float2", "cuDoubleComplex": "double2"}
+# curand_kernel.h
+_CURAND: dict[str, tuple[tuple[str, str, int], ...]] = {
+    "curandStateXORWOW": (
+        ("d", "unsigned int", 0), ("v", "unsigned int", 5), ("boxmuller_flag", "int", 0),
+        ("boxmuller_flag_double", "int", 0), ("boxmuller_extra", "float", 0),
+        ("boxmuller_extra_double", "double", 0),
+    ),
+    "curandStatePhilox4_32_10": (
+        ("ctr", "uint4", 0), ("output", "uint4", 0), ("key", "uint2", 0),
+        ("STATE", "unsigned int", 0), ("boxmuller_flag", "int", 0),
+        ("boxmuller_flag_double", "int", 0), ("boxmuller_extra", "float", 0),
+        ("boxmuller_extra_double", "double", 0),
+    ),
+}  # fmt: skip
+_CURAND_NAMES = {
+    "curandState": "curandStateXORWOW",
+    "curandState_t": "curandStateXORWOW",
+    "curandStateXORWOW_t": "curandStateXORWOW",
+    "curandStateXORWOW": "curandStateXORWOW",
+    "curandStatePhilox4_32_10_t": "curandStatePhilox4_32_10",
+    "curandStatePhilox4_32_10": "curandStatePhilox4_32_10",
+}
 _PAIRS = {
     "half2": ("__half2", "__half"),
     "__half2": ("__half2", "__half"),
@@ -100,6 +125,10 @@ def builtin_type(name: str) -> CType | None:
         cname, half = _PAIRS[name]
         fields = [Field("x", Scalar(half)), Field("y", Scalar(half))]
         return Record(cname, Layout(cname, fields=fields, align=4))
+    if name in _ALIASES:
+        return builtin_type(_ALIASES[name])
+    if name in _CURAND_NAMES:
+        return _curand(_CURAND_NAMES[name])
     base, count = name[:-1], name[-1:]
     if count in ("1", "2", "3", "4") and base in _VECTOR_ELEMENTS:
         element_name, size = _VECTOR_ELEMENTS[base]
@@ -114,6 +143,14 @@ def _vector(name: str, element: str, size: int, count: int) -> Record:
     align = min(16, size * count) if count in (2, 4) else size
     fields = [Field(letter, Scalar(element)) for letter in "xyzw"[:count]]
     return Record(name, Layout(name, fields=fields, align=align))
+
+
+def _curand(name: str) -> Record:
+    fields = []
+    for member, spelled, count in _CURAND[name]:
+        type_: CType = builtin_type(spelled) or Scalar(spelled)
+        fields.append(Field(member, Array(type_, count) if count else type_))
+    return Record(name, Layout(name, fields=fields))
 
 
 def is_vector(type_: CType) -> bool:

@@ -40,6 +40,7 @@ class Expressions:
     def __init__(self, session: Session) -> None:
         self._s = session
         self._depth = 0
+        self._replaced: dict[int, Ex] = {}
         self._handlers: dict[str, Callable[[Node, Env, CType | None], Ex]] = {
             "number_literal": self._number,
             "char_literal": self._character,
@@ -68,6 +69,8 @@ class Expressions:
 
     def emit(self, node: Node, env: Env, expected: CType | None = None) -> Ex:
         """The C of an expression; ``expected`` is the type wanted by its surroundings."""
+        if self._replaced and node.id in self._replaced:
+            return self._replaced[node.id]
         handler = self._handlers.get(node.type)
         if handler is None or self._depth > _MAX_DEPTH:
             return self.opaque(node, env, f"`{_shown(node)}` is not understood")
@@ -76,6 +79,18 @@ class Expressions:
             return handler(node, env, expected)
         finally:
             self._depth -= 1
+
+    def is_replaced(self, node: Node) -> bool:
+        """Whether another expression stands for ``node`` at the moment."""
+        return node.id in self._replaced
+
+    def with_replaced(self, node: Node, inner: Node, ex: Ex, env: Env) -> Ex:
+        """The C of ``node`` with ``ex`` for the node ``inner`` inside it."""
+        self._replaced[inner.id] = ex
+        try:
+            return self.emit(node, env)
+        finally:
+            del self._replaced[inner.id]
 
     def converted(self, node: Node, env: Env, type_: CType) -> Ex:
         """The C of an expression converted to ``type_``."""
@@ -106,8 +121,11 @@ class Expressions:
             if value is not None:
                 return ValueBound(plain(literal(value).piece), type_, value)
         spelled = plain(ex.piece)
-        hole = ex.type if isinstance(ex.type, types.Placeholder) else type_
-        return ValueBound(spelled, hole)
+        if isinstance(ex.type, types.Placeholder):
+            return ValueBound(spelled, ex.type)
+        if not self._s.is_free(spelled):  # text of one function means nothing in another
+            spelled = plain(self._s.free_name(types.mangled(["value", spelled]), node).piece)
+        return ValueBound(spelled, type_)
 
     def opaque(
         self,
@@ -144,6 +162,8 @@ class Expressions:
 
     def _number(self, node: Node, env: Env, expected: CType | None) -> Ex:
         spelled = text(node).replace("'", "")
+        if spelled[0] in "+-":  # the grammar's literals may carry a sign
+            return self._signed(node, spelled)
         value = constants.integer_literal(spelled)
         if value is not None:
             # digits stay as written where C has them (hexadecimal, octal)
@@ -159,6 +179,14 @@ class Expressions:
         if lower.endswith(("f16", "bf16")):
             spelled, type_ = lower.split("b")[0].split("f16")[0], types.FLOAT
         return Ex((self.mark(node), spelled), type_, PRIMARY, number, pure=True)
+
+    def _signed(self, node: Node, spelled: str) -> Ex:
+        value = constants.evaluate_value(node, lambda name: None)
+        if value is not None:
+            return literal(value, self.mark(node))
+        single = spelled.lower().endswith("f")
+        type_ = types.FLOAT if single else types.DOUBLE
+        return Ex((self.mark(node), spelled), type_, UNARY, pure=True)
 
     def _character(self, node: Node, env: Env, expected: CType | None) -> Ex:
         value = constants.char_literal(text(node))

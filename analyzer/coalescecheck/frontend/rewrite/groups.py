@@ -26,6 +26,7 @@ _TYPES = {
     "cluster_group": GroupType("cluster"),
     "coalesced_group": GroupType("coalesced"),
 }
+_REDUCERS = frozenset({"plus", "less", "greater", "bit_and", "bit_or", "bit_xor"})
 _MAKERS = {
     "this_thread_block": GroupType("block"),
     "this_grid": GroupType("grid"),
@@ -53,6 +54,8 @@ def tile_type(session: Session, node: Node, env: Env) -> CType | None:
 
 def tile_of(session: Session, name: str, arguments: list[Node], env: Env) -> CType | None:
     """The group type of a template ``name`` applied to ``arguments``."""
+    if name in _REDUCERS and arguments:
+        return GroupType("operator")
     if name != "thread_block_tile" or not arguments:
         return None
     size = session.expressions.constant(arguments[0], env)

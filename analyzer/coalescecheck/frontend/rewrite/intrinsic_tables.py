@@ -222,6 +222,35 @@ _SAME = (
     "h2rsqrt h2sin h2cos h2exp2 h2log2 __hfma_relu __hfma2_relu __lowhigh2highlow "
     "__low2half2 __high2half2 __lows2half2 __highs2half2 __hmul_rn __hmul2_rn __hcmadd"
 )
+LIBRARY_RESULTS: dict[str, str] = {
+    # cuComplex.h
+    **dict.fromkeys(
+        "cuCaddf cuCsubf cuCmulf cuCdivf cuConjf cuCfmaf make_cuComplex make_cuFloatComplex "
+        "cuComplexDoubleToFloat".split(),
+        "float2",
+    ),
+    **dict.fromkeys(
+        "cuCadd cuCsub cuCmul cuCdiv cuConj cuCfma make_cuDoubleComplex "
+        "cuComplexFloatToDouble".split(),
+        "double2",
+    ),
+    **dict.fromkeys("cuCrealf cuCimagf cuCabsf".split(), "float"),
+    **dict.fromkeys("cuCreal cuCimag cuCabs".split(), "double"),
+    # curand_kernel.h
+    "curand": "unsigned int",
+    "curand4": "uint4",
+    **dict.fromkeys("curand_uniform curand_normal curand_log_normal".split(), "float"),
+    **dict.fromkeys(
+        "curand_uniform_double curand_normal_double curand_log_normal_double".split(), "double"
+    ),
+    **dict.fromkeys("curand_normal2 curand_log_normal2".split(), "float2"),
+    **dict.fromkeys("curand_uniform4 curand_normal4 curand_log_normal4".split(), "float4"),
+    **dict.fromkeys("curand_uniform2_double curand_normal2_double".split(), "double2"),
+    "curand_poisson": "unsigned int",
+    "curand_init": "void",
+    "skipahead": "void",
+}
+
 HALF_RESULTS: dict[str, str] = {
     **dict.fromkeys(_SAME.split(), "same"),
     **dict.fromkeys("__heq __hne __hlt __hgt __hle __hge __hisnan __hbeq2 __hbne2".split(), "bool"),

@@ -23,6 +23,7 @@ from coalescecheck.frontend.rewrite.intrinsic_tables import (
     DROPPED,
     FIXED,
     HALF_RESULTS,
+    LIBRARY_RESULTS,
     MATH,
     PATTERNS,
     SHUFFLES,
@@ -89,6 +90,8 @@ class Intrinsics:
             return self.typed(name, type_, [a.decayed for a in arguments], arguments, node, env)
         if name in HALF_RESULTS:
             return self._half(name, HALF_RESULTS[name], arguments, node, env)
+        if name in LIBRARY_RESULTS:
+            return self._half(name, LIBRARY_RESULTS[name], arguments, node, env)
         for pattern, result in PATTERNS:
             if pattern.match(name):
                 wanted = [a.decayed for a in arguments]

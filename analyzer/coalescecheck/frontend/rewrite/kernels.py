@@ -63,7 +63,7 @@ class KernelDecl:
 def find_kernels(unit: Unit) -> tuple[KernelDecl, ...]:
     """Every kernel definition of the unit, in source order."""
     top = index.build(repaired(unit.code, unit.tree).root_node)
-    session = Session(top, unit.locate)
+    session = Session(top, unit.code, unit.locate)
     found = []
     for entry, owners in _kernel_entries(top):
         if entry.arguments is None:
@@ -175,7 +175,7 @@ def _arguments_of(
 
 def rewrite_kernel(unit: Unit, decl: KernelDecl, template_args: Mapping[str, str]) -> KernelC:
     """One instance of a kernel as kernel C; ``launches`` is left empty."""
-    session = Session(decl.top, unit.locate)
+    session = Session(decl.top, unit.code, unit.locate)
     entry, home = decl.entry, _home(session, decl.entry, decl.home)
     head = tuple(p for h in entry.heads if h for p in h)
     bound = _bound(session, head, template_args, home)
@@ -303,10 +303,7 @@ def _free(session: Session, parameter: TemplateParameter, name: str, env: Env) -
         type_ = types.strip(session.typenames.declared(parameter.declaration, declarator, env))
     if not types.is_arithmetic(type_):
         type_ = types.INT
-    c = session.output.unique(c_name(name))
-    line = f"[[cuda::free]] extern const {types.declare(types.unqualified(type_), c)};"
-    session.output.globals.append((0, line))
-    return ValueBound(c, type_)
+    return ValueBound(session.free_value(name, type_), type_)
 
 
 def _specialisation(

@@ -38,6 +38,9 @@ class Methods:
         argument, field = node.child_by_field_name("argument"), node.child_by_field_name("field")
         if argument is None or field is None:
             return self._s.expressions.opaque(node, env, f"`{syntax.flat(node)}` is not known")
+        cast_after_all = self._s.operators.misread_postfix(node, env)
+        if cast_after_all is not None:
+            return cast_after_all
         base = self._s.expressions.emit(argument, env)
         base = self._pointed(base, node, env)
         name = base_name(field)

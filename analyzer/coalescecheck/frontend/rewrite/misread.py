@@ -14,7 +14,6 @@ from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import groups, syntax, types
 from coalescecheck.frontend.rewrite.env import Env
-from coalescecheck.frontend.rewrite.operators import sign_of
 from coalescecheck.frontend.rewrite.qualified import base_name
 from coalescecheck.frontend.rewrite.syntax import text
 from coalescecheck.frontend.rewrite.types import CType
@@ -50,7 +49,7 @@ def _declarator_read_as_call(
     at: Node | None = node
     if node.type == "assignment_expression":
         at, value = node.child_by_field_name("left"), node.child_by_field_name("right")
-        if sign_of(node) != "=":
+        if syntax.sign_of(node) != "=":
             return None
     extents: list[Node] = []
     while at is not None and at.type == "subscript_expression":
@@ -84,7 +83,7 @@ def _declared(
         count, spelled = session.expressions.extent(extent, env)
         type_ = types.Array(type_, count, spelled)
     if inner.type == "pointer_expression":
-        sign = sign_of(inner)
+        sign = syntax.sign_of(inner)
         name = inner.child_by_field_name("argument")
         type_ = types.Pointer(type_) if sign == "*" else types.Reference(type_)
     else:
@@ -105,9 +104,9 @@ def _template_read_as_comparison(
 ) -> MisreadDeclaration | None:
     """``ns::Tile<32> x = v``: (``ns::Tile < 32``) ``>`` (``x = v``)."""
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-    if left is None or right is None or sign_of(node) != ">":
+    if left is None or right is None or syntax.sign_of(node) != ">":
         return None
-    if left.type != "binary_expression" or sign_of(left) != "<":
+    if left.type != "binary_expression" or syntax.sign_of(left) != "<":
         return None
     template, argument = left.child_by_field_name("left"), left.child_by_field_name("right")
     if template is None or argument is None:
@@ -136,3 +135,33 @@ def _template_read_as_comparison(
                 type_, name, None, right.child_by_field_name("arguments")
             )
     return None
+
+
+_POSTFIX = {"subscript_expression": "argument", "field_expression": "argument",
+            "call_expression": "function"}  # fmt: skip
+
+
+def cast_of_postfix(session: Session, node: Node, env: Env) -> tuple[Node, Node, Node] | None:
+    """``(T)(p)[i]``: read as an element of a call of T, means a cast of ``(p)[i]``.
+
+    Returns the type's node, the node read as a call, and the operand it holds.
+    """
+    at: Node | None = node
+    first = True
+    while at is not None and at.type in _POSTFIX:
+        function = at.child_by_field_name("function")
+        if function is not None and function.type == "parenthesized_expression":
+            break
+        at, first = at.child_by_field_name(_POSTFIX[at.type]), False
+    if first or at is None or at.type != "call_expression":
+        return None
+    if session.expressions.is_replaced(at):
+        return None
+    function = at.child_by_field_name("function")
+    named = syntax.operands(function)
+    operand = syntax.operands(at.child_by_field_name("arguments"))
+    if len(named) != 1 or len(operand) != 1:
+        return None
+    if session.type_if_named(named[0], env) is None:
+        return None
+    return named[0], at, operand[0]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tree_sitter import Node
 
 from coalescecheck.frontend import constants, ctypes_lp64
-from coalescecheck.frontend.rewrite import syntax, types
+from coalescecheck.frontend.rewrite import misread, syntax, types
 from coalescecheck.frontend.rewrite.builtin_types import is_vector
 from coalescecheck.frontend.rewrite.emit import Mark
 from coalescecheck.frontend.rewrite.env import Env
@@ -31,17 +31,6 @@ if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
 _COMPARISONS = frozenset({"<", ">", "<=", ">=", "==", "!="})
-_WORDS = {"and": "&&", "or": "||", "not": "!", "bitand": "&", "bitor": "|", "xor": "^",
-          "compl": "~", "and_eq": "&=", "or_eq": "|=", "xor_eq": "^=", "not_eq": "!="}  # fmt: skip
-
-
-def sign_of(node: Node) -> str:
-    """The operator of an expression node."""
-    sign = node.child_by_field_name("operator")
-    spelled = text(sign) if sign is not None else ""
-    return _WORDS.get(spelled, spelled)
-
-
 class Operators:
     """Emits operator expressions."""
 
@@ -62,10 +51,13 @@ class Operators:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if left is None or right is None:
             return self._not_understood(node, env)
-        sign = sign_of(node)
-        misread = self._misread_cast(sign, left, right, node, env)
-        if misread is not None:
-            return misread
+        sign = syntax.sign_of(node)
+        operator = node.child_by_field_name("operator")
+        if sign in ("/", "^") and operator is not None:
+            sign = self._s.original(operator)
+        cast_after_all = self._misread_cast(sign, left, right, node, env)
+        if cast_after_all is not None:
+            return cast_after_all
         a = self._s.expressions.emit(left, env)
         if sign in ("&&", "||") and a.value is not None:
             decided = bool(a.value.number) == (sign == "||")
@@ -170,7 +162,7 @@ class Operators:
         if argument is None:
             return self._not_understood(node, env)
         operand = self._s.expressions.emit(argument, env)
-        return self._prefix(sign_of(node), operand, Mark(node.start_byte), node, env)
+        return self._prefix(syntax.sign_of(node), operand, Mark(node.start_byte), node, env)
 
     def _prefix(self, sign: str, operand: Ex, mark: Mark, node: Node, env: Env) -> Ex:
         if sign == "*":
@@ -227,7 +219,7 @@ class Operators:
         if argument is None:
             return self._not_understood(node, env)
         operand = self._s.expressions.emit(argument, env)
-        return self._prefix(sign_of(node), operand, Mark(node.start_byte), node, env)
+        return self._prefix(syntax.sign_of(node), operand, Mark(node.start_byte), node, env)
 
     def dereference(self, operand: Ex, mark: Mark, node: Node, env: Env) -> Ex:
         """``*operand``."""
@@ -261,7 +253,7 @@ class Operators:
         argument = node.child_by_field_name("argument")
         if argument is None:
             return self._not_understood(node, env)
-        sign = sign_of(node)
+        sign = syntax.sign_of(node)
         operand = self._s.expressions.emit(argument, env)
         prefix = node.children[0].type in ("++", "--")
         if isinstance(operand.type, types.Record):
@@ -287,9 +279,9 @@ class Operators:
         if left is None or right is None:
             return self._not_understood(node, env)
         target = self._s.expressions.emit(left, env)
-        wanted = target.type if sign_of(node) == "=" else None
+        wanted = target.type if syntax.sign_of(node) == "=" else None
         value = self._s.expressions.emit(right, env, wanted)
-        return self.assign(sign_of(node), target, value, node, right, env)
+        return self.assign(syntax.sign_of(node), target, value, node, right, env)
 
     def assign(self, sign: str, target: Ex, value: Ex, node: Node, right: Node, env: Env) -> Ex:
         """``target sign value`` for ``=`` and the compound assignments."""
@@ -329,11 +321,27 @@ class Operators:
         parts = syntax.operands(indices)
         if argument is None or not parts:
             return self._not_understood(node, env)
+        cast_after_all = self.misread_postfix(node, env)
+        if cast_after_all is not None:
+            return cast_after_all
         base = self._s.expressions.emit(argument, env)
         index = self._s.expressions.emit(parts[-1], env)
         for skipped in reversed(parts[:-1]):  # `a[i, j]` is a comma expression
             index = self._s.expressions.sequence(self._s.expressions.emit(skipped, env), index)
         return self.element(base, index, node, env)
+
+    def misread_postfix(self, node: Node, env: Env) -> Ex | None:
+        """``(T)(p)[i]`` read as an element of a call of T."""
+        found = misread.cast_of_postfix(self._s, node, env)
+        if found is None:
+            return None
+        named, called, operand = found
+        type_ = self._s.type_if_named(named, env)
+        base = self._s.expressions.emit(operand, env)
+        inner = self._s.expressions.with_replaced(node, called, base, env)
+        if type_ is None:
+            return inner
+        return self._s.conversions.explicit(inner, type_, node, env)
 
     def element(self, base: Ex, index: Ex, node: Node, env: Env) -> Ex:
         """``base[index]``."""
@@ -366,7 +374,7 @@ class Operators:
         plain_name = inner is not None and named.child_by_field_name("declarator") is None
         if plain_name and inner is not None and self._is_value(inner, env):
             # `(n)-1` read as a cast of `-1`
-            sign = sign_of(value)
+            sign = syntax.sign_of(value)
             argument = value.child_by_field_name("argument")
             if argument is not None and sign in ("-", "+", "*", "&"):
                 a = self._s.expressions.emit(inner, env)

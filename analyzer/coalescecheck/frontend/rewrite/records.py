@@ -57,6 +57,7 @@ class Records:
         self, entry: index.RecordEntry, bound: dict[str, Argument], home: Env
     ) -> Record:
         """The record that a class (template) is with these arguments."""
+        entry = defined(entry)
         around = home.record.cname if home.record is not None else ""
         key = (id(entry), around, *bound.values())
         known = self._known.get(key)
@@ -316,6 +317,17 @@ class Records:
             if path is not None:
                 return (record.layout.bases[step.cname], *path)
         return None
+
+
+def defined(entry: index.RecordEntry) -> index.RecordEntry:
+    """The entry with a body where the program declares the class before it defines it."""
+    if entry.node.child_by_field_name("body") is not None or not entry.name:
+        return entry
+    for other in entry.scope.entries.get(entry.name, ()):
+        if isinstance(other, index.RecordEntry) and other.arguments is None:
+            if other.node.child_by_field_name("body") is not None:
+                return other
+    return entry
 
 
 def _owner_name(node: Node) -> str:

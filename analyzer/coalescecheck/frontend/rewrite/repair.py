@@ -24,6 +24,7 @@ _WORDS = re.compile(
 
 
 # `(a[i]) + b` and `(f(x)) - b` read as casts: there are no casts to arrays and functions
+_STAND_INS = {"*": "/", "&": "^"}
 _NO_CAST = ("abstract_array_declarator", "abstract_function_declarator")
 
 
@@ -53,27 +54,38 @@ def _casts() -> Query:
 
 
 def _without_casts(code: bytes, tree: Tree) -> bytes | None:
-    """The code with blanks for the parentheses of misread casts; None if there are none."""
+    """The code with misread casts disguised; None if there are none.
+
+    Blanks replace the parentheses of ``(a[i])``.  In ``(n * (m))`` another operator of the same
+    precedence stands for the star; whoever emits it looks at the original code.
+    """
     found = QueryCursor(_casts()).captures(tree.root_node).get("cast", [])
     changed = bytearray(code)
     for node in found:
         type_ = node.child_by_field_name("type")
         declarator = type_.child_by_field_name("declarator") if type_ is not None else None
-        if declarator is None or declarator.type not in _NO_CAST or _has_pointer(declarator):
+        stars = _misread(declarator) if declarator is not None else None
+        if stars is None:
             continue
-        for child in node.children:
+        for star in stars:
+            changed[star.start_byte] = ord(_STAND_INS[star.type])
+        for child in node.children if not stars else ():
             if child.type in ("(", ")"):
                 changed[child.start_byte] = ord(" ")
     return None if changed == code else bytes(changed)
 
 
-def _has_pointer(node: Node) -> bool:
-    """Whether a declarator is a pointer to an array or function: a real cast."""
+def _misread(node: Node) -> list[Node] | None:
+    """The operators of a type descriptor that is an expression; None for a real type."""
+    stars: list[Node] = []
     at: Node | None = node
+    last = ""
     while at is not None:
         if at.type == "abstract_parenthesized_declarator":
-            return True
+            return None
+        stars += [c for c in at.children if c.type in _STAND_INS]
+        last = at.type
         at = at.child_by_field_name("declarator") or next(
             (c for c in at.named_children if c.type.startswith("abstract_")), None
         )
-    return False
+    return stars if last in _NO_CAST else None

@@ -37,7 +37,7 @@ from coalescecheck.frontend.rewrite.lambdas import Lambdas
 from coalescecheck.frontend.rewrite.methods import Methods
 from coalescecheck.frontend.rewrite.naming import Naming
 from coalescecheck.frontend.rewrite.operators import Operators
-from coalescecheck.frontend.rewrite.output import Output
+from coalescecheck.frontend.rewrite.output import Output, c_name
 from coalescecheck.frontend.rewrite.overloads import Overloads
 from coalescecheck.frontend.rewrite.qualified import QualifiedNames
 from coalescecheck.frontend.rewrite.records import Records
@@ -48,10 +48,15 @@ from coalescecheck.source import Span
 
 
 class Session:
-    """Everything one rewriting shares.  ``locate`` gives the user's place of a byte."""
+    """Everything one rewriting shares.
 
-    def __init__(self, top: Scope, locate: Callable[[int], Span]) -> None:
+    ``code`` is the preprocessed text before any repair; ``locate`` gives the user's place of a
+    byte of it.
+    """
+
+    def __init__(self, top: Scope, code: bytes, locate: Callable[[int], Span]) -> None:
         self.top = top
+        self._code = code
         self.output = Output()
         self._locate = locate
         self._dynamic: dict[str, CType] = {}
@@ -135,6 +140,18 @@ class Session:
                      "value stays symbolic")
         return Ex((Mark(node.start_byte), name), types.INT, pure=True)
 
+    def is_free(self, name: str) -> bool:
+        """Whether a C name is a symbol nobody defined, or a free template value."""
+        return name in self._free
+
+    def free_value(self, name: str, type_: CType) -> str:
+        """A symbol of its own for a template value nobody knows."""
+        c = self.output.unique(c_name(name))
+        self._free.add(c)
+        declared = types.declare(types.unqualified(type_), c)
+        self.output.globals.append((0, f"[[cuda::free]] extern const {declared};"))
+        return c
+
     def output_unknown(self, name: str) -> str:
         """The C name of an unknown type."""
         self.output.need(types.Unknown(name))
@@ -143,6 +160,10 @@ class Session:
     def unknown_type(self, name: str, node: Node) -> CType:
         self.say(node, "warning", f"type `{name}` is not known: accesses of its size are unknown")
         return types.Unknown(self.output_unknown(types.mangled([name])))
+
+    def original(self, node: Node) -> str:
+        """The text of an operator as the user wrote it (repairs may have disguised it)."""
+        return self._code[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     # -- shared knowledge ---------------------------------------------------------------
 

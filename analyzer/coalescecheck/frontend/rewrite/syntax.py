@@ -143,3 +143,14 @@ def has_word(node: Node, *words: str) -> bool:
 def specifier_end(node: Node) -> Node | None:
     """The type node of a declaration or parameter."""
     return node.child_by_field_name("type")
+
+
+_OPERATOR_WORDS = {"and": "&&", "or": "||", "not": "!", "bitand": "&", "bitor": "|", "xor": "^",
+          "compl": "~", "and_eq": "&=", "or_eq": "|=", "xor_eq": "^=", "not_eq": "!="}  # fmt: skip
+
+
+def sign_of(node: Node) -> str:
+    """The operator of an expression node, in symbols."""
+    sign = node.child_by_field_name("operator")
+    spelled = text(sign) if sign is not None else ""
+    return _OPERATOR_WORDS.get(spelled, spelled)

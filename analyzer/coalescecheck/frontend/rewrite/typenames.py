@@ -199,25 +199,20 @@ class TypeNames:
                 pass
             case _:
                 return None
-        best: CType | None = None
         for entry in found.entries:
-            match entry:
-                case index.RecordEntry() if entry.arguments is None:
-                    if entry.head is not None:
-                        injected = self._injected(entry, env)
-                        if injected is not None:
-                            return injected
-                        return self._s.records.applied(entry, [], found.env, env)
-                    has_body = entry.node.child_by_field_name("body") is not None
-                    if best is None or has_body:
-                        best = self._s.records.instance(entry, {}, found.env)
-                case index.AliasEntry() if best is None:
-                    best = self.alias(entry, found.env)
-                case index.EnumEntry() if best is None:
-                    best = self._enum_type(entry.node, found.env)
-                case _:
-                    pass
-        return best
+            if isinstance(entry, index.RecordEntry) and entry.arguments is None:
+                if entry.head is None:
+                    return self._s.records.instance(entry, {}, found.env)
+                injected = self._injected(entry, env)
+                if injected is not None:
+                    return injected
+                return self._s.records.applied(entry, [], found.env, env)
+        for entry in found.entries:
+            if isinstance(entry, index.AliasEntry):
+                return self.alias(entry, found.env)
+            if isinstance(entry, index.EnumEntry):
+                return self._enum_type(entry.node, found.env)
+        return None
 
     def _injected(self, entry: index.RecordEntry, env: Env) -> CType | None:
         """Inside a class template its own name means the current instance."""

@@ -1,22 +1,18 @@
 // The stride experiment: the same number of updates, further and further apart.
-// From a stride of 8 floats on every lane has a sector of its own; the rest of the slowdown
-// that is measured beyond it comes from DRAM, which is read in larger pieces than a sector.
+// The stride is left open, so the sectors come out as a formula in it; `--param stride=8` gives
+// the number for one stride.  From 8 floats on every lane has a sector of its own; the rest of
+// the slowdown that is measured beyond that comes from DRAM, which is read in larger pieces.
 
 #define THREADS 256
 
-__global__ void bump(float *data, unsigned int count, unsigned int stride)
+__global__ void bump(float *data, int stride)
 {
-    unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < count)
-        data[i * stride] += 1.0f;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    data[i * stride] += 1.0f;
 }
 
-void run_stride(float *data)
+void run_stride(float *data, int stride)
 {
-    const unsigned int count = 1u << 20;
-    const unsigned int blocks = count / THREADS;
-    bump<<<blocks, THREADS>>>(data, count, 1);
-    bump<<<blocks, THREADS>>>(data, count, 8);
-    bump<<<blocks, THREADS>>>(data, count, 16);
-    bump<<<blocks, THREADS>>>(data, count, 32);
+    const int updates = 1 << 20;
+    bump<<<updates / THREADS, THREADS>>>(data, stride);
 }

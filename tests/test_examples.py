@@ -10,17 +10,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import sympy
 
 import coalescecheck
+from coalescecheck import frontend
 from coalescecheck.analysis import AccessResult, KernelAnalysis
+from coalescecheck.lower import lower
 from coalescecheck.report.model import traffic
+from coalescecheck.simulate import simulate
 
 EXAMPLES = Path(__file__).parents[1] / "examples_cu"
 
 
-def analysed(name: str) -> list[KernelAnalysis]:
-    report = coalescecheck.analyze(EXAMPLES / name)
+def analysed(name: str, **options: Any) -> list[KernelAnalysis]:
+    report = coalescecheck.analyze(EXAMPLES / name, **options)
     assert report.internal_errors == ()
     assert not report.disagrees
     return list(report.kernels)
@@ -112,14 +117,47 @@ def test_totals_of_the_transposes(
         assert (stored.mean, loaded.mean) == wavefronts
 
 
-def test_the_stride_experiment_touches_a_sector_per_lane_from_eight_floats_on() -> None:
-    sectors = {}
-    for kernel in analysed("stride.cu"):
-        for access in kernel.accesses:
-            assert access.sectors is not None
-            sectors[kernel.params["stride"], str(access.access.op)] = access.sectors.mean
-    assert sectors == {
-        (stride, op): count
-        for stride, count in ((1, 4), (8, 32), (16, 32), (32, 32))
-        for op in ("load", "store")
-    }
+@pytest.mark.parametrize(
+    ("stride", "sectors"), [(0, 1), (1, 4), (2, 8), (8, 32), (16, 32), (32, 32), (-1, 5)]
+)
+def test_the_stride_experiment(stride: int, sectors: int) -> None:
+    """A stride of -1 ends one float into the sector of lane 0: 4 sectors below it and that."""
+    (free,) = analysed("stride.cu")
+    for access in free.accesses:
+        assert access.certainty == "exact-symbolic"
+        assert access.sectors is not None
+        assert access.sectors.formula is not None
+        formula = sympy.sympify(access.sectors.formula)
+        assert formula.subs(sympy.Symbol("stride"), stride) == sectors
+    (known,) = analysed("stride.cu", params={"stride": stride})
+    for access in known.accesses:
+        assert access.sectors is not None
+        assert (access.sectors.min, access.sectors.max) == (sectors, sectors)
+        assert (access.certainty, access.requests) == ("exact", (1 << 20) // 32)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("transpose_naive", []),
+        ("transpose_tile", ["0", "true"]),
+        ("transpose_tile", ["1", "true"]),
+        ("transpose_tile", ["1", "false"]),
+    ],
+)
+def test_running_the_kernels_gives_the_transpose(name: str, arguments: list[str]) -> None:
+    """Even without the barrier, because the simulation runs the threads in lockstep."""
+    source = frontend.load(str(EXAMPLES / "transpose.cu"))
+    (kernel,) = (
+        k for k in source.kernels if k.name == name and list(k.template.values()) == arguments
+    )
+    matrix = np.arange(512 * 512, dtype=np.float32).reshape(512, 512)
+    run = simulate(
+        lower(kernel),
+        kernel.launches[0],
+        buffers={"in": matrix, "out": np.zeros_like(matrix)},
+    )
+    assert run.complete
+    np.testing.assert_array_equal(run.buffers["out"].reshape(512, 512), matrix.T)
+    races = {race.kind for race in run.races}
+    assert races == ({"RAW"} if arguments == ["1", "false"] else set())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 
 import numpy as np
 
@@ -50,11 +51,23 @@ def disagreements(case: RandomKernel) -> list[str]:
         trace = run.traces[result.access.id]
         if not trace.any_taint & UNDEFINED:
             found += _known(result, trace)
-    for result in summarize(kernel, launch, {}).accesses:
-        trace = run.traces[result.access.id]
-        if not trace.any_taint & UNDEFINED and assumptions_hold(result, case.params):
-            found += _inside(result, trace, "free parameters")
+    for name, less_known, params in _weaker(case, launch):
+        for result in summarize(kernel, less_known, params).accesses:
+            trace = run.traces[result.access.id]
+            if not trace.any_taint & UNDEFINED and assumptions_hold(result, case.params):
+                found += _inside(result, trace, name)
     return found
+
+
+def _weaker(case: RandomKernel, launch: Launch) -> list[tuple[str, Launch, dict[str, int]]]:
+    """The same launch with less known of it."""
+    choices = [
+        ("free parameters", launch, {}),
+        ("unknown grid", replace(launch, grid=None), case.params),
+    ]
+    if case.block[0] % 32 == 0:
+        choices.append(("unknown block", Launch(None, None, "assumed"), {}))
+    return choices
 
 
 def assumptions_hold(result: AccessResult, params: dict[str, int]) -> bool:

@@ -31,14 +31,18 @@ def gcc_disagreements(case: RandomKernel, truth: Requests) -> list[str]:
         if not any(key[:3] == other[:3] and key[3] in other[3].split("|") for other in groups):
             found.append(f"{key}: not found by the tool")
     for key, results in groups.items():
-        if results[0].space != "local" and len(results) == 1:
+        if comparable(key, results):
             found += _compare(f"{key} known", results[0], truth.get(key, []), True)
     for result in summarize(kernel, launch, {}).accesses:
         key = _key(result)
-        comparable = len(groups.get(key, ())) == 1 and result.space != "local"
-        if comparable and assumptions_hold(result, case.params):
+        if comparable(key, groups.get(key, [])) and assumptions_hold(result, case.params):
             found += _compare(f"{key} free", result, truth.get(key, []), False)
     return found + _simulated(kernel, launch, case, groups, truth)
+
+
+def comparable(key: Key, results: list[AccessResult]) -> bool:
+    """Whether the requests of an access can be told from all others by its key."""
+    return len(results) == 1 and results[0].space != "local" and "|" not in key[3]
 
 
 def _key(result: AccessResult) -> Key:
@@ -88,7 +92,7 @@ def _simulated(
     found = []
     for key, results in groups.items():
         trace = run.traces[results[0].access.id]
-        if len(results) > 1 or trace.any_taint or results[0].space == "local":
+        if trace.any_taint or not comparable(key, results):
             continue
         if run.blocks < (launch.grid.size if launch.grid else 0):
             continue

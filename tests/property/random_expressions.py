@@ -24,8 +24,10 @@ class Expressions:
         """An ``int`` without operators."""
         rng = self.rng
         choice = rng.random()
-        if choice < 0.35:
+        if choice < 0.32:
             return f"(int)threadIdx.{rng.choice('xxyz')}"
+        if choice < 0.35:
+            return "(int)(blockIdx.x * blockDim.x + threadIdx.x)"
         if choice < 0.45:
             return f"(int)blockIdx.{rng.choice('xy')}"
         if choice < 0.6 and self.variables:
@@ -60,7 +62,7 @@ class Expressions:
 
     def _rare(self, left: str, right: str) -> str:
         rng = self.rng
-        kind = rng.randrange(13)
+        kind = rng.randrange(16)
         if kind < 2:
             return f"({left} {rng.choice('^|&')} {right})"
         if kind == 2:
@@ -81,7 +83,13 @@ class Expressions:
             narrow = rng.choice(["(unsigned char)", "(signed char)", "(short)", "(unsigned short)"])
             return f"((int){narrow}({left}))"
         if kind == 11:
-            return f"(1 << ({left} & 3))"
+            return f"({rng.choice(['1', '5', left])} << ({right} & {rng.choice([1, 3])}))"
+        if kind == 12:
+            return f"({left} {rng.choice('/%')} {rng.choice(['n', 'm', '(m + 1)', '(n * 2)'])})"
+        if kind == 13:
+            return f"({left} >> ({right} & 3))"
+        if kind == 14:
+            return f"(int)({self.unsigned(1)} {rng.choice('/%')} ({self.unsigned(0)} + 1u))"
         return f"({rng.choice('-~')}{left})"
 
     def condition(self) -> str:
@@ -96,6 +104,10 @@ class Expressions:
             return f"!({left} {rng.choice(COMPARISONS)} {self.expr(0)})"
         if rng.random() < 0.08:
             return f"({left} & {rng.choice([1, 2, 4, 16])})"
+        if rng.random() < 0.05:
+            return f"((size_t){left} {rng.choice(COMPARISONS)} {self.unsigned(0)})"
+        if rng.random() < 0.05:
+            return f"(({self.condition()}) == ({self.condition()}))"
         if rng.random() < 0.06:
             return f"({self.unsigned(1)} {rng.choice(COMPARISONS)} {self.unsigned(0)})"
         return f"({left} {rng.choice(COMPARISONS)} {self.expr(1)})"

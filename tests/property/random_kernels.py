@@ -46,6 +46,21 @@ static void put(float *p, int i, int n)
   if (i >= n) return;
   p[i] = 1.0f;
 }
+static float sum(const float *p, int n, int step)
+{
+  float total = 0.0f;
+  ENTER(11); for (int i = 0; i < n; i += step) { ITERATION(11);
+    total += p[i];
+  } EXIT(11);
+  return total;
+}
+static int find(const int *p, int most, int value)
+{
+  ENTER(11); for (int i = 0; i < most; ++i) { ITERATION(11);
+    if (p[i] == value) return i;
+  } EXIT(11);
+  return most;
+}
 """
 SIGNATURE = """\
 [[cuda::global]] void k(float *o, const float *a, const char *c, double *d, float4 *v, rec *r,
@@ -86,7 +101,8 @@ class RandomKernel:
     @property
     def text(self) -> str:
         """The kernel as the tool reads it."""
-        return PRELUDE + HEAD + SIGNATURE + SHARED + MARKERS.sub("", self.body) + "}\n"
+        text = PRELUDE + HEAD + SIGNATURE + SHARED + self.body + "}\n"
+        return MARKERS.sub("", text)
 
 
 @dataclass
@@ -178,8 +194,11 @@ class _Writer(Expressions):
                     f"o[mix({at}, {other})] = a[{self.expr(1)}];",
                     f"o[{at}] = get(a, {other});",
                     f"o[{at}] = get(a + {other}, {self.expr(1)});",
-                    f"put(o, {at}, {self.rng.choice(['n', '40', 'm'])});",
+                    f"put(o, {at}, {rng.choice(['n', '40', 'm'])});",
                     f"put(s, {at} & 1023, 500);",
+                    f"o[{at}] = sum(a + {other}, {rng.choice(['3', 'n', 'm'])}, 1);",
+                    f"o[{at}] = sum(a, {other}, {rng.choice(['7', '32'])});",
+                    f"o[find(idx, {rng.choice(['4', 'm'])}, {other})] = 1.0f;",
                 ]
             )
         )
@@ -229,7 +248,7 @@ class _Writer(Expressions):
         rng, p = self.rng, self.fresh("p")
         start = rng.choice([f"a + {self.expr(2)}", f"&a[{self.expr(1)}]", "a"])
         if rng.random() < 0.2:
-            start = f"{self.condition()} ? a : a + {self.expr(1)}"
+            start = f"{self.condition()} ? a : {rng.choice('aao')} + {self.expr(1)}"
         step = rng.choice(["1", "32", "n", "blockDim.x", "blockDim.x * gridDim.x", "m"])
         self.lines.append(f"const float *{p} = {start};")
         times = rng.choice(["4", "m", "n", "(int)threadIdx.x"])
@@ -243,6 +262,12 @@ class _Writer(Expressions):
         k = self.fresh("k")
         self.looped(f"for (int {k} = 0; {k} < {times}; ++{k})", body, [k])
         self.lines.append(f"o[{self.expr(1)}] = {p}[{self.expr(1)}];")
+
+    def rows(self) -> None:
+        """A pointer to rows of a shared array."""
+        p = self.fresh("p")
+        self.lines.append(f"double (*{p})[33] = t + ({self.expr(1)} & 15);")
+        self.lines.append(f"{p}[{self.expr(1)} & 15][{self.expr(2)} & 31] = a[{self.expr(1)}];")
 
     def local_array(self) -> None:
         name, k = self.fresh("q"), self.fresh("k")
@@ -275,6 +300,8 @@ class _Writer(Expressions):
             self.pointer_walk(depth)
         elif kind < 0.38:
             self.local_array()
+        elif kind < 0.39:
+            self.rows()
         elif kind < 0.5:
             self.variable()
         elif kind < 0.6:
@@ -299,7 +326,7 @@ class _Writer(Expressions):
         self.lines.append(f"switch ({self.expr(1)} & 3) {{")
         for label in ("case 0: {", "case 2: {", "default: {"):
             self.lines.append(label)
-            self.block(depth - 1, loop=False)
+            self.block(depth - 1, loop)
             self.lines.append("}" if self.rng.random() < 0.3 else "} break;")
         self.lines.append("}")
 
@@ -339,7 +366,7 @@ class _Writer(Expressions):
 
     def _rare_loop(self, k: str, depth: int) -> None:
         rng = self.rng
-        kind = rng.randrange(6)
+        kind = rng.randrange(9)
 
         def body(first: str = "", last: str = "") -> Callable[[], None]:
             def write() -> None:
@@ -368,6 +395,17 @@ class _Writer(Expressions):
             at = "blockIdx.x * blockDim.x + threadIdx.x"
             head = f"for (unsigned {k} = {at}; {k} < n * 10; {k} += gridDim.x * blockDim.x)"
             self.looped(head, body(), [f"(int){k}"])
+        elif kind == 5:
+            at = self.expr(1)
+            head = f"for (int {k} = idx[{at} & 127] & 7; {k} < (idx[128 + ({at} & 63)] & 15); {k}++)"
+            self.looped(head, body(), [k])
+        elif kind == 6:
+            self.lines.append(f"int {k} = {self.expr(0)} & 7;")
+            test = f"{k} < 20 && idx[{k} + ({self.expr(0)} & 127)] > 5"
+            self.looped(f"while ({test})", body("", f"{k} += 2;"), [k])
+        elif kind == 7:
+            self.lines.append(f"unsigned {k} = {rng.choice(['4u', 'blockDim.x', '(unsigned)m'])};")
+            self.looped(f"while ({k}-- > 0)", body(), [f"(int){k}"])
         else:
             head = f"for (int {k} = 0; {k} < (int)blockDim.x; {k} += 16)"
             self.looped(head, body(), [k])

@@ -25,7 +25,7 @@ def load(
     ``defines`` are ``NAME`` or ``NAME=VALUE``; ``templates`` override template arguments by
     parameter name; ``arch_number`` is 80 or 800 for sm_80.  Raises SourceError.
     """
-    # Later stages import this package for its records; only a real load pays for the parsers.
+    # Other stages import this package for its records; only a real load pays for the parsers.
     from coalescecheck.frontend.loading import load_file
 
     return load_file(path, tuple(defines), tuple(include_dirs), dict(templates), arch_number)

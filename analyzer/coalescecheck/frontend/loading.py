@@ -6,7 +6,7 @@ a :class:`KernelC` without text that says why; the others go on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -20,10 +20,11 @@ from coalescecheck.frontend.reading import read_source
 from coalescecheck.frontend.rewrite import KernelDecl, find_kernels, rewrite_kernel
 from coalescecheck.frontend.syntax_errors import lost_kernels, syntax_errors
 from coalescecheck.frontend.unit import Unit
-from coalescecheck.isolation import Defect, isolated
 from coalescecheck.source import Diagnostic, Span
 
 T = TypeVar("T")
+# What a defect of ours may raise: it costs one kernel, not the file.
+_DEFECTS = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RuntimeError)
 _MAX_INSTANCES = 64  # of one kernel
 
 
@@ -41,8 +42,8 @@ def load_file(
     )
     directives, complaints = find_directives(path, text)
     said = [*unit.diagnostics, *complaints]
-    kernels = _found(isolated("finding kernels", lambda: find_kernels(unit)), path, said)
-    sites = _found(isolated("finding launches", lambda: find_launches(unit)), path, said)
+    kernels = _found("finding kernels", lambda: find_kernels(unit), path, said)
+    sites = _found("finding launches", lambda: find_launches(unit), path, said)
     said += lost_kernels(unit, kernels)
     said += _homeless(sites, kernels)
     loader = _Loader(unit, kernels, sites, templates)
@@ -50,12 +51,20 @@ def load_file(
     return SourceFile(path, text, rewritten, directives, tuple(said))
 
 
-def _found(result: tuple[T, ...] | Defect, path: str, said: list[Diagnostic]) -> tuple[T, ...]:
-    if isinstance(result, Defect):
-        message = f"internal error while {result.stage}: {result.error}"
-        said.append(Diagnostic(Span(path, 1, 1), "error", message))
+def _found(
+    stage: str, work: Callable[[], tuple[T, ...]], path: str, said: list[Diagnostic]
+) -> tuple[T, ...]:
+    """What ``work`` finds in the file; nothing, and an error, where it runs into a defect."""
+    try:
+        return work()
+    except _DEFECTS as defect:
+        said.append(_defect(Span(path, 1, 1), stage, defect))
         return ()
-    return result
+
+
+def _defect(span: Span, stage: str, defect: Exception) -> Diagnostic:
+    what = f"{type(defect).__name__}: {defect}".rstrip(": ")
+    return Diagnostic(span, "error", f"internal error while {stage}: {what}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +90,13 @@ class _Loader:
         self, kernel: KernelDecl, instance: Instance, faults: Sequence[Diagnostic]
     ) -> KernelC:
         try:
-            result = isolated(
-                "rewriting", lambda: rewrite_kernel(self.unit, kernel, instance.arguments)
-            )
+            result = rewrite_kernel(self.unit, kernel, instance.arguments)
         except UnsupportedConstruct as error:
             span = error.span if error.span.line else kernel.span
             result = _lost(kernel, instance, Diagnostic(span, "error", error.message))
-        if isinstance(result, Defect):
-            message = f"internal error while rewriting {kernel.name}: {result.error}"
-            result = _lost(kernel, instance, Diagnostic(kernel.span, "error", message))
+        except _DEFECTS as defect:
+            why = _defect(kernel.span, f"rewriting {kernel.name}", defect)
+            result = _lost(kernel, instance, why)
         said = (*faults, *result.diagnostics)
         return replace(result, launches=tuple(instance.launches), diagnostics=said)
 

@@ -156,7 +156,7 @@ class PieceCounter:
         in_lanes = parameter in self.ctx.leaves(question.split.lanes)
         shown = show(profile, name, symbol.multiple, in_lanes)
         # nobody can promise what a loop counter or a loaded value is: all their values count
-        free = symbol.kind in ("counter", "data")
+        free = symbol.kind in ("counter", "data", "row")
         outcome = self._joined_tallies(profile.everywhere if free else profile.tallies, question)
         assumptions: tuple[str, ...] = ()
         if not free:

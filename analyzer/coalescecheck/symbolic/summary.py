@@ -64,6 +64,8 @@ def summarize(
     for reach in reaches:
         by_access.setdefault(reach.access, []).append(reach)
     grid = launch.grid if only_block is None else Dim3(1)
+    if launch.block is None:
+        grid = None  # without the number of warps there is no number of requests
     summarizer = _Summarizer(kernel, replace(launch, grid=grid), ctx, lanes)
     results = tuple(
         summarizer.result(access, by_access.get(access.id, [])) for access in kernel.accesses

@@ -138,8 +138,9 @@ class Values:
                 last = MAX_BLOCK[at] - 1 if block is None else block[at] - 1
                 if last == 0:
                     return number(0)
-                varying = block is not None or axis == "x"
-                return self.ctx.symbol(Symbol(name, "tid", varying, 0, last))
+                if block is None and axis != "x":
+                    return self._axis(name, "row", 0, last)
+                return self.ctx.symbol(Symbol(name, "tid", True, 0, last))
             case "blockIdx":
                 if self.geometry.only is not None:
                     return number(self.geometry.only[at])
@@ -165,15 +166,10 @@ class Values:
         return self.ctx.symbol(Symbol(name, kind, False, low, high, multiple))
 
     def linear_thread(self) -> Form:
-        """x + y*Dx + z*Dx*Dy; for the assumed block x decides the lane."""
+        """x + y*Dx + z*Dx*Dy."""
         x, y, z = (self.builtin(f"threadIdx.{axis}") for axis in AXES)
-        if self.geometry.block is None:
-            return x
-        return (
-            x
-            + y.scaled(self.geometry.block.x)
-            + z.scaled(self.geometry.block.x * self.geometry.block.y)
-        )
+        row, column = self.builtin("blockDim.x"), self.builtin("blockDim.y")
+        return x + y * row + z * row * column
 
     def _cast(self, expr: ir.Cast, env: Environment) -> Form:
         value = self.value(expr.operand, env)

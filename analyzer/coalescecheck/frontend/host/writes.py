@@ -143,7 +143,9 @@ class Writes:
                 return Write(parent, "=", None, component)
             case "binary_expression" if _reads_stream(parent, node):
                 return Write(parent, "=", None, component)
-            case "ERROR" | "call_expression":  # unreadable, or a method of the variable
+            case "call_expression" if component is not None:  # a method may change its object
+                return Write(parent, "=", None, None)
+            case "ERROR":
                 return Write(parent, "=", None, component)
         return None
 

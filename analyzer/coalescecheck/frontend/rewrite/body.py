@@ -20,7 +20,8 @@ class FunctionWriter:
         self.result = result
         self.self_type = self_type
         self.self_name = "self"
-        self.returns_object = False
+        self.returns_object = False  # a constructor
+        self.returns_last = False  # a GNU statement expression
         self.prologue: list[Line] = []
         self.lines: list[Line] = []
         self.depth = 1

@@ -83,7 +83,9 @@ _VECTOR_ELEMENTS = {
     "double": ("double", 8),
 }
 # cuComplex.h: typedefs of vector types
-_ALIASES = {"cuFloatComplex": "float2", "cuComplex": "float2", "cuDoubleComplex": "double2"}
+_ALIASES = {"cuFloatComplex": "float2", "cuComplex": "float2", "cuDoubleComplex": "double2",
+            "cufftComplex": "float2", "cufftDoubleComplex": "double2", "cufftReal": "float",
+            "cufftDoubleReal": "double"}  # fmt: skip
 # curand_kernel.h
 _CURAND: dict[str, tuple[tuple[str, str, int], ...]] = {
     "curandStateXORWOW": (
@@ -126,7 +128,7 @@ def builtin_type(name: str) -> CType | None:
         fields = [Field("x", Scalar(half)), Field("y", Scalar(half))]
         return Record(cname, Layout(cname, fields=fields, align=4))
     if name in _ALIASES:
-        return builtin_type(_ALIASES[name])
+        return builtin_type(_ALIASES[name]) or Scalar(_ALIASES[name])
     if name in _CURAND_NAMES:
         return _curand(_CURAND_NAMES[name])
     base, count = name[:-1], name[-1:]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
 _CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"})
+_FETCHES = ("tex1D", "tex2D", "tex3D", "texCubemap", "surf1D", "surf2D", "surf3D")
 _PASSED_ON = frozenset({"move", "forward", "as_const", "ref", "cref", "launder"})
 # builtin names that the grammar reads as identifiers when called
 _SCALAR_NAMES = {"short": "short", "long": "long", "unsigned": "unsigned int", "signed": "int"}
@@ -63,9 +64,7 @@ class Calls:
 
     # -- names --------------------------------------------------------------------------
 
-    def _named(
-        self, node: Node, function: Node, nodes: list[tuple[Node, Env]], env: Env
-    ) -> Ex:
+    def _named(self, node: Node, function: Node, nodes: list[tuple[Node, Env]], env: Env) -> Ex:
         found, last = self._resolve(function, env)
         name = base_name(last)
         if name in _SCALAR_NAMES:
@@ -86,9 +85,9 @@ class Calls:
         candidates = self.candidates(function, env)
         if candidates:
             return self._user_function(candidates, function, nodes, node, env)
-        type_ = self._s.type_if_named(function, env)
-        if type_ is not None:
-            return self._functional_cast(type_, nodes, node, env)
+        named = self._s.type_if_named(function, env)
+        if named is not None:
+            return self._functional_cast(named, nodes, node, env)
         return self._library(function, name, nodes, node, env)
 
     def _resolve(self, function: Node, env: Env) -> tuple[Found | None, Node]:
@@ -128,7 +127,7 @@ class Calls:
         node: Node,
         env: Env,
     ) -> Ex:
-        arguments = self._typed_arguments(candidates, nodes)
+        arguments = self.typed_arguments(candidates, nodes)
         actual = [ex.type for ex, _ in arguments]
         explicit = self.explicit_arguments(function)
         choice = self._s.overloads.choose(candidates, actual, explicit, env)
@@ -146,14 +145,14 @@ class Calls:
             return self._s.functions.call(instance, None, arguments, node, env)
         return self._s.methods.on_self(choice, arguments, node, env)
 
-    def _typed_arguments(
+    def typed_arguments(
         self, candidates: list[tuple[FunctionEntry, Found]], nodes: list[tuple[Node, Env]]
     ) -> list[tuple[Ex, Node]]:
         """Arguments; braced lists take the type of the first candidate's parameter."""
         out = []
         for number, (at, env) in enumerate(nodes):
             expected: CType | None = None
-            if at.type in ("initializer_list", "identifier"):
+            if candidates and at.type in ("initializer_list", "identifier"):
                 expected = self._s.methods.parameter_of(candidates[0], number)
             out.append((self._s.expressions.emit(at, env, expected), at))
         return out
@@ -185,8 +184,9 @@ class Calls:
             pieces = [ex.at(2) for ex in exs]
             piece = (callee.at(PRIMARY), "(", joined_arguments(pieces), ")")
             return Ex(piece, type_.target.result)
-        return self._s.say_opaque("a call of an unknown object", [callee, *exs],
-                                  types.UNKNOWN, node)
+        return self._s.say_opaque(
+            "a call of an unknown object", [callee, *exs], types.UNKNOWN, node
+        )
 
     def _cast(self, last: Node, nodes: list[tuple[Node, Env]], node: Node, env: Env) -> Ex:
         targets = syntax.operands(last.child_by_field_name("arguments"))
@@ -255,11 +255,24 @@ class Calls:
         if explicit and name in ("min", "max") and len(arguments) == 2:
             type_ = self._s.typenames.type(explicit[0], env)
             arguments = [self._s.conversions.coerce(a, type_, node, env) for a in arguments]
+        if name.startswith(_FETCHES):
+            element = self._texel(explicit, arguments, env)
+            return self._s.intrinsics.texture(name, element, arguments, node, env)
         known = self._s.intrinsics.call(name, arguments, node, env)
         if known is not None:
             return known
         path = "".join(text(function).split()).split("<")[0]
         path = self._s.names.namespace_path(env, path)
         spelled = types.mangled([p for p in path.split("::") if p])
-        result = self._s.library_result(name, explicit, arguments, env)
+        result = self._s.library_result(name, arguments)
         return self._s.opaque_named(spelled, arguments, result, node)
+
+    def _texel(self, explicit: list[Node], arguments: list[Ex], env: Env) -> CType | None:
+        """The type a texture fetch returns; None if nothing says it."""
+        if explicit:
+            return self._s.typenames.type(explicit[0], env)
+        if arguments and isinstance(arguments[0].type, types.Texture):
+            return arguments[0].type.element
+        if arguments and isinstance(arguments[0].decayed, types.Pointer):
+            return types.VOID  # the old form writes through its first argument
+        return None

@@ -97,12 +97,18 @@ class Construction:
                 f"construction of `{record.layout.shown}`", arguments, record, node
             )
         parts = [
-            self._s.conversions.coerce(ex, field.type, node, env).at(ASSIGN)
+            self._member_value(ex, field.type, node, env)
             for ex, field in zip(arguments, fields, strict=False)
+            if not isinstance(field.type, types.GroupType)
         ]
         if not parts:
             return self.zero(record, mark)
         return Ex((mark, f"({record.cname}){{", joined(parts), "}"), record)
+
+    def _member_value(self, ex: Ex, type_: CType, node: Node, env: Env) -> Piece:
+        if isinstance(type_, types.Reference):
+            return self._s.conversions.bound(ex, type_, node, env)
+        return self._s.conversions.coerce(ex, type_, node, env).at(ASSIGN)
 
     def zero(self, type_: CType, mark: Mark) -> Ex:
         """A value-initialised object."""
@@ -170,14 +176,14 @@ class Construction:
                 found[text(name)] = parts[-1]
         return found
 
-    def _initialise(
-        self, field: Field, arguments: Node, env: Env, writer: FunctionWriter
-    ) -> None:
+    def _initialise(self, field: Field, arguments: Node, env: Env, writer: FunctionWriter) -> None:
         nodes = self._s.expressions.expand(syntax.operands(arguments), env)
         place = Ex(f"self->{field.name}", field.type, lvalue=True)
         if isinstance(field.type, types.Array):
             if nodes:
                 self._s.say(arguments, "note", "an array member's initialiser is left out")
+            return
+        if isinstance(field.type, types.GroupType):
             return
         if isinstance(field.type, types.Reference):
             ex = self._s.expressions.emit(*nodes[0], field.type)
@@ -252,8 +258,9 @@ class Initialisers:
                     f"construction of `{type_.layout.shown}`", exs, type_, node
                 )
             if len(items) == 1 and items[0].type not in ("initializer_list", "initializer_pair"):
-                only = self._s.expressions.emit(items[0], env, type_.layout.fields[0].type
-                                                if type_.layout.fields else None)
+                only = self._s.expressions.emit(
+                    items[0], env, type_.layout.fields[0].type if type_.layout.fields else None
+                )
                 if types.strip(only.type) == types.unqualified(type_):
                     return only
             return Ex((mark, f"({types.spell(type_)})", self.braces(node, type_, env)), type_)
@@ -267,9 +274,7 @@ class Initialisers:
         exs = [self._s.expressions.emit(i, env) for i in items]
         return self._s.say_opaque("a braced list", exs, type_, node)
 
-    def _constructed(
-        self, items: list[Node], record: Record, node: Node, env: Env
-    ) -> Ex | None:
+    def _constructed(self, items: list[Node], record: Record, node: Node, env: Env) -> Ex | None:
         nodes = self._s.expressions.expand(items, env)
         exs = [self._s.expressions.emit(n, e) for n, e in nodes]
         made = self._s.construction.construct(record, exs, node, env)
@@ -306,9 +311,11 @@ class Initialisers:
             # elements without braces of their own
             return self._s.expressions.emit(node, env).at(ASSIGN)
         ex = self._s.expressions.emit(node, env, bare)
-        if isinstance(bare, types.Record) and not isinstance(ex.type, types.Record):
-            if not self._s.records.constructors(bare):
-                return ex.at(ASSIGN)  # brace elision
+        if isinstance(bare, types.Reference):
+            return self._s.conversions.bound(ex, bare, node, env)
+        aggregate = isinstance(bare, types.Record) and not self._s.records.constructors(bare)
+        if aggregate and not isinstance(ex.type, types.Record):
+            return ex.at(ASSIGN)  # brace elision
         return self._s.conversions.coerce(ex, bare, node, env).at(ASSIGN)
 
     def _designated(self, node: Node, type_: CType, env: Env) -> Piece:

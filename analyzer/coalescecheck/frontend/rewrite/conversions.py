@@ -40,6 +40,8 @@ class Conversions:
         if source == to or isinstance(to, types.Auto | types.Placeholder | types.Array):
             return ex
         match to:
+            case types.GroupType():
+                return ex
             case types.Pointer():
                 return self._to_pointer(ex, source, to, node, env)
             case types.Record():
@@ -61,9 +63,7 @@ class Conversions:
             return replace(ex, type=to, value=folded_cast(ex.value, to), lvalue=False)
         return ex
 
-    def _to_pointer(
-        self, ex: Ex, source: CType, to: types.Pointer, node: Node, env: Env
-    ) -> Ex:
+    def _to_pointer(self, ex: Ex, source: CType, to: types.Pointer, node: Node, env: Env) -> Ex:
         if isinstance(source, types.Pointer):
             if types.unqualified(source.target) == types.unqualified(to.target):
                 return replace(ex, type=to) if not isinstance(ex.type, types.Array) else ex
@@ -91,9 +91,7 @@ class Conversions:
             return cast(ex, to)
         return Ex(("&", ex.at(PRIMARY), "->", ".".join(path)), to, UNARY, pure=ex.pure)
 
-    def _to_record(
-        self, ex: Ex, source: CType, to: types.Record, node: Node, env: Env
-    ) -> Ex:
+    def _to_record(self, ex: Ex, source: CType, to: types.Record, node: Node, env: Env) -> Ex:
         if isinstance(source, types.Record):
             path = self._s.records.base_path(source, to.cname)
             if path is not None and to.layout.fields:

@@ -14,7 +14,7 @@ from coalescecheck.frontend.rewrite import index, syntax, types
 from coalescecheck.frontend.rewrite.body import FunctionWriter
 from coalescecheck.frontend.rewrite.emit import Mark, Piece, joined, plain
 from coalescecheck.frontend.rewrite.env import Env, Local, TypeBound, ValueBound
-from coalescecheck.frontend.rewrite.ex import ASSIGN, Ex, integer, literal
+from coalescecheck.frontend.rewrite.ex import ASSIGN, PRIMARY, Ex, integer, literal
 from coalescecheck.frontend.rewrite.misread import MisreadDeclaration
 from coalescecheck.frontend.rewrite.output import c_name
 from coalescecheck.frontend.rewrite.syntax import text
@@ -167,6 +167,10 @@ class Declarations:
         if not constant or first is None or not types.is_integer(type_):
             return False
         value = self._s.conversions.coerce(first, type_, variable.node, env).value
+        if value is None and self._s.is_free(plain(first.piece)):
+            spelled = plain(first.at(PRIMARY))  # an unknown constant: may be an array bound
+            env.names[variable.name] = ValueBound(spelled, types.unqualified(type_))
+            return True
         if value is None or value.type.is_float:
             return False
         c = c_name(variable.name)
@@ -310,8 +314,10 @@ class Declarations:
         if not variables or any(v is None or _structured(v.node) for v in variables):
             return None
         for variable in variables:
-            if variable is None or not _simple(variable.type) or (
-                len(variables) > 1 and isinstance(variable.type, types.Auto)
+            if (
+                variable is None
+                or not _simple(variable.type)
+                or (len(variables) > 1 and isinstance(variable.type, types.Auto))
             ):
                 return None
         for variable in variables:
@@ -326,8 +332,10 @@ class Declarations:
             self._s.output.need(type_)
             c = c_name(variable.name)
             declared = types.declare(type_, c)
-            own = declared[: declared.index(" ")] if isinstance(type_, types.Pointer) else (
-                declared[: -len(c)]
+            own = (
+                declared[: declared.index(" ")]
+                if isinstance(type_, types.Pointer)
+                else (declared[: -len(c)])
             )
             if base is not None and (own.strip() != base.strip() or "*" in declared):
                 return None
@@ -350,8 +358,11 @@ class Declarations:
         ex = self._s.expressions.emit(value, env)
         fields = ex.type.layout.fields if isinstance(ex.type, types.Record) else []
         if len(fields) != len(names):
-            self._s.say(declarator, "warning", "a structured binding is not understood: its "
-                        "values are unknown")
+            self._s.say(
+                declarator,
+                "warning",
+                "a structured binding is not understood: its values are unknown",
+            )
             for name in names:
                 opaque = self._s.opaque_call([ex], types.UNKNOWN, Mark(declarator.start_byte))
                 writer.line(("unknown_t ", c_name(name), " = ", opaque.at(ASSIGN), ";"))

@@ -86,9 +86,7 @@ def unify(pattern: CType, actual: CType, found: dict[str, Argument], exact: bool
             return not exact or types.unqualified(pattern) == types.unqualified(actual)
 
 
-def _unify_target(
-    target: CType, actual: CType, found: dict[str, Argument], exact: bool
-) -> bool:
+def _unify_target(target: CType, actual: CType, found: dict[str, Argument], exact: bool) -> bool:
     """Behind a pointer constness is deduced with the type (``T *`` from ``const float *``)."""
     if isinstance(target, types.Placeholder):
         return _bind(target.name, TypeBound(actual), found)
@@ -110,13 +108,11 @@ def _unify_array(
     return unify(pattern.element, actual.element, found, exact)
 
 
-def _unify_record(
-    pattern: types.Dependent, actual: CType, found: dict[str, Argument]
-) -> bool:
+def _unify_record(pattern: types.Dependent, actual: CType, found: dict[str, Argument]) -> bool:
     if not isinstance(actual, types.Record):
         return False
     source = actual.layout.source
-    if getattr(source, "entry", None) is not pattern.template:
+    if getattr(source, "template", None) is not pattern.template:
         return False
     actuals: tuple[Argument, ...] = getattr(source, "arguments", ())
     for hole, value in zip(pattern.arguments, actuals, strict=False):
@@ -137,9 +133,9 @@ def unify_argument(
                 return _bind(pattern.text, actual, found)
             return pattern.text == actual.text
         case PackBound(items), PackBound(actuals) if len(items) == 1:
-            hole = items[0]
-            if isinstance(hole, TypeBound) and isinstance(hole.type, types.Placeholder):
-                return _bind(hole.type.name, PackBound(actuals), found)
+            only = items[0]
+            if isinstance(only, TypeBound) and isinstance(only.type, types.Placeholder):
+                return _bind(only.type.name, PackBound(actuals), found)
             return items == actuals
         case _:
             return pattern == actual

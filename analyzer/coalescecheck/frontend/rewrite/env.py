@@ -113,7 +113,8 @@ class Env:
         self.names: dict[str, Binding] = names if names is not None else {}
         self.scope = scope
         self.record = record
-        self.function = function or (parent.function if parent is not None else None)
+        inherited: FunctionWriter | None = parent.function if parent is not None else None
+        self.function: FunctionWriter | None = function or inherited
 
     def child(self, names: dict[str, Binding] | None = None) -> Env:
         """A nested block."""

@@ -218,6 +218,8 @@ class Expressions:
         inner = syntax.operands(node)
         if len(inner) != 1:
             return self.opaque(node, env, f"`{_shown(node)}` is not understood")
+        if inner[0].type == "compound_statement":
+            return self._s.lambdas.statement_expression(inner[0], env)
         return self.emit(inner[0], env, expected)
 
     def _descriptor(self, node: Node, env: Env, expected: CType | None) -> Ex:

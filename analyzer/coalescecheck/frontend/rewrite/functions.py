@@ -202,7 +202,7 @@ class Functions:
         if instance.self_type is not None:
             parameters.append(types.Pointer(instance.self_type))
         parameters += [p.type for p in instance.parameters]
-        result = instance.result if not isinstance(instance.result, types.Auto) else types.UNKNOWN
+        result = types.UNKNOWN if types.has_auto(instance.result) else instance.result
         instance.result = result
         instance.cname = self._s.output.prototype(instance.cname, result, parameters)
 
@@ -210,7 +210,7 @@ class Functions:
         """A function that is called while it is being written needs a prototype."""
         if instance.open and not instance.announced:
             instance.announced = True
-            if isinstance(instance.result, types.Auto):
+            if types.has_auto(instance.result):
                 instance.result = types.UNKNOWN
             self._s.output.prototypes.append(f"{self._head(instance)};")
 
@@ -224,9 +224,9 @@ class Functions:
             self._s.statements.body(entry.body, env, writer)
         if constructing:
             writer.line("return object;")
-        if isinstance(instance.result, types.Auto):
+        if types.has_auto(instance.result):
             deduced = writer.result
-            instance.result = types.VOID if isinstance(deduced, types.Auto) else deduced
+            instance.result = types.VOID if types.has_auto(deduced) else deduced
         self._s.output.need(instance.result)
         mark = Mark(entry.node.start_byte)
         head = (mark, self._head(instance))
@@ -273,7 +273,7 @@ class Functions:
                 ex = self._s.expressions.emit(parameter.default, instance.env, parameter.type)
                 pieces += self.argument(parameter, ex, parameter.default, instance.env)
         result = instance.result
-        if isinstance(result, types.Auto):
+        if types.has_auto(result):
             result = types.UNKNOWN
         return c_call(instance.cname, pieces, result, Mark(node.start_byte))
 
@@ -300,9 +300,13 @@ class Functions:
         for entry, found in candidates:
             if wanted is None and entry.head is not None and not explicit:
                 continue
-            types_ = wanted if wanted is not None else [
-                self._s.overloads.parameter_type(p, found.env) for p in parameter_nodes(entry)
-            ]
+            types_ = (
+                wanted
+                if wanted is not None
+                else [
+                    self._s.overloads.parameter_type(p, found.env) for p in parameter_nodes(entry)
+                ]
+            )
             choice = self._s.overloads.choose([(entry, found)], types_, explicit, env)
             if choice is not None:
                 instance = self.request(choice, None)
@@ -350,4 +354,3 @@ _OPERATORS = {
     "operator^": "xor_", "operator<<": "shift_left", "operator>>": "shift_right",
     "operator&&": "both", "operator||": "either", "operator,": "comma",
 }  # fmt: skip
-

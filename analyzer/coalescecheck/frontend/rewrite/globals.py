@@ -98,12 +98,15 @@ class Globals:
         owner = env.parent.record if env.parent is not None else None
         path = [owner.cname] if owner is not None else list(entry.scope.path)
         c = self._s.output.unique(c_name(types.mangled([*path, entry.name, *arguments])))
-        if isinstance(type_, types.Array) and type_.count is None and value_node is not None:
-            if value_node.type == "initializer_list":
-                type_ = types.Array(type_.element, len(syntax.operands(value_node)))
+        listed = value_node is not None and value_node.type == "initializer_list"
+        if isinstance(type_, types.Array) and type_.count is None and listed:
+            type_ = types.Array(type_.element, len(syntax.operands(value_node)))
         self._s.output.need(type_)
         space = self._space(entry.node, type_, constant)
         align = self._s.alignment(entry.node, env)
+        if isinstance(type_, types.Array) and type_.count is None:
+            space = space.replace("extern ", "") + "extern "  # C wants constant bounds here
+            type_ = types.Array(type_.element, None)
         shown = types.unqualified(type_) if not isinstance(type_, types.Array) else type_
         spelled = types.declare(shown, c)
         head = f"{space}{f'_Alignas({align}) ' if align else ''}{spelled}"

@@ -25,6 +25,7 @@ _TYPES = {
     "grid_group": GroupType("grid"),
     "cluster_group": GroupType("cluster"),
     "coalesced_group": GroupType("coalesced"),
+    "thread_group": GroupType("group"),
 }
 _REDUCERS = frozenset({"plus", "less", "greater", "bit_and", "bit_or", "bit_xor"})
 _MAKERS = {
@@ -113,15 +114,18 @@ def method(session: Session, group: GroupType, name: str, arguments: list[Ex], n
         if called is not None:
             return called
     if name in _VOTES and arguments:
-        called = session.intrinsics.call(
-            _VOTES[name], [_FULL, *arguments], node, session.top_env
-        )
+        called = session.intrinsics.call(_VOTES[name], [_FULL, *arguments], node, session.top_env)
         if called is not None:
             return called
     known = _property(session, group, name)
     if known is not None:
-        return Ex((Mark(node.start_byte), known.piece), known.type, known.precedence,
-                  known.value, pure=True)
+        return Ex(
+            (Mark(node.start_byte), known.piece),
+            known.type,
+            known.precedence,
+            known.value,
+            pure=True,
+        )
     return session.say_opaque(f"`{name}()` of a cooperative group", arguments, types.UINT, node)
 
 
@@ -160,8 +164,8 @@ def _property(session: Session, group: GroupType, name: str) -> Ex | None:
             return Ex(piece, types.UINT, BINARY["/"], pure=True)
         case "tile" if group.size and name == "meta_group_size":
             volume = _volume(session)
-            piece = ("(", volume.piece, f" + {group.size - 1}u) / {group.size}u")
-            return Ex(piece, types.UINT, BINARY["/"], pure=True)
+            rounded = ("(", volume.piece, f" + {group.size - 1}u) / {group.size}u")
+            return Ex(rounded, types.UINT, BINARY["/"], pure=True)
         case _:
             return None
 

@@ -95,9 +95,7 @@ class InlineAsm:
             return self._store(match, operands, node, env)
         return None
 
-    def _copy(
-        self, match: re.Match[str], operands: list[Ex], node: Node, env: Env
-    ) -> Ex | None:
+    def _copy(self, match: re.Match[str], operands: list[Ex], node: Node, env: Env) -> Ex | None:
         target, source = _pick(operands, match[1]), _pick(operands, match[2])
         size = _pick(operands, match[3][1:]) if match[3][0] == "%" else integer(int(match[3]))
         if target is None or source is None or size is None:
@@ -108,9 +106,7 @@ class InlineAsm:
             suffixed=False,
         )  # fmt: skip
 
-    def _matrix(
-        self, match: re.Match[str], operands: list[Ex], node: Node, env: Env
-    ) -> Ex | None:
+    def _matrix(self, match: re.Match[str], operands: list[Ex], node: Node, env: Env) -> Ex | None:
         address = _pick(operands, match[3])
         targets = [_pick(operands, n) for n in re.findall(r"%(\d+)", match[2])]
         if address is None or any(t is None or not t.lvalue for t in targets):
@@ -135,9 +131,7 @@ class InlineAsm:
         named = _VECTORS.get(element.name)
         return self._s.builtin(f"{named}{count}") if named is not None else None
 
-    def _load(
-        self, match: re.Match[str], operands: list[Ex], node: Node, env: Env
-    ) -> Ex | None:
+    def _load(self, match: re.Match[str], operands: list[Ex], node: Node, env: Env) -> Ex | None:
         type_ = self._accessed(match[3], match[4], match[2])
         address = _pick(operands, match[6])
         targets = [_pick(operands, n) for n in re.findall(r"%(\d+)", match[5])]
@@ -157,9 +151,7 @@ class InlineAsm:
             result = self._s.expressions.sequence(result, step)
         return result
 
-    def _store(
-        self, match: re.Match[str], operands: list[Ex], node: Node, env: Env
-    ) -> Ex | None:
+    def _store(self, match: re.Match[str], operands: list[Ex], node: Node, env: Env) -> Ex | None:
         type_ = self._accessed(match[3], match[4], match[2])
         address = _pick(operands, match[5])
         sources = [_pick(operands, n) for n in re.findall(r"%(\d+)", match[6])]
@@ -173,9 +165,7 @@ class InlineAsm:
             value = values[0]
         return self._s.operators.assign("=", target, value, node, node, env)
 
-    def _unknown(
-        self, code: str, outputs: list[Ex], inputs: list[Ex], node: Node, env: Env
-    ) -> Ex:
+    def _unknown(self, code: str, outputs: list[Ex], inputs: list[Ex], node: Node, env: Env) -> Ex:
         """Other PTX: every output becomes unknown."""
         word = re.match(r"\W*([a-z][\w.]*)", code)
         stem = c_name(types.mangled(["asm", (word[1] if word else "code").replace(".", "_")]))
@@ -195,5 +185,3 @@ class InlineAsm:
 def _pick(operands: list[Ex], number: str) -> Ex | None:
     position = int(number)
     return operands[position] if position < len(operands) else None
-
-

@@ -222,6 +222,14 @@ _SAME = (
     "h2rsqrt h2sin h2cos h2exp2 h2log2 __hfma_relu __hfma2_relu __lowhigh2highlow "
     "__low2half2 __high2half2 __lows2half2 __highs2half2 __hmul_rn __hmul2_rn __hcmadd"
 )
+# helper_math.h of the CUDA samples: functions on vectors, and those with a scalar result
+_PLAIN = "min max fminf fmaxf floorf ceilf fabs fabsf abs fmodf sqrtf expf powf rsqrtf".split()
+VECTOR_RESULT = frozenset(
+    [*_PLAIN, "lerp", "clamp", "fracf", "normalize", "reflect", "cross", "smoothstep", "saturate"]
+)
+SCALAR_RESULT = frozenset({"dot", "length"})
+MATH_ON_VECTORS = VECTOR_RESULT | SCALAR_RESULT
+
 LIBRARY_RESULTS: dict[str, str] = {
     # cuComplex.h
     **dict.fromkeys(

@@ -25,6 +25,7 @@ from coalescecheck.frontend.rewrite.intrinsic_tables import (
     HALF_RESULTS,
     LIBRARY_RESULTS,
     MATH,
+    MATH_ON_VECTORS,
     PATTERNS,
     SHUFFLES,
     UNSUFFIXED,
@@ -78,6 +79,8 @@ class Intrinsics:
         return self._arithmetic(name, arguments, node, env)
 
     def _arithmetic(self, name: str, arguments: list[Ex], node: Node, env: Env) -> Ex | None:
+        if any(isinstance(a.type, types.Record) for a in arguments) and name in MATH_ON_VECTORS:
+            return None  # helper_math.h's, which is not here
         if name in ("min", "max", "umin", "umax", "llmin", "llmax", "ullmin", "ullmax"):
             return self._extremum(name[-3:], arguments, node, env)
         if name in ("abs", "labs", "llabs") and len(arguments) == 1:
@@ -224,9 +227,7 @@ class Intrinsics:
         wanted = [*parameters, *kinds[len(parameters) :]]
         return self.typed(spelled, result, wanted, arguments, node, env, suffixed=False)
 
-    def _half(
-        self, name: str, kind: str, arguments: list[Ex], node: Node, env: Env
-    ) -> Ex | None:
+    def _half(self, name: str, kind: str, arguments: list[Ex], node: Node, env: Env) -> Ex | None:
         """16-bit float functions; ``kind`` is a type name or ``same`` as the first argument."""
         if kind == "same":
             if not arguments:
@@ -238,9 +239,7 @@ class Intrinsics:
         wanted = [a.decayed for a in arguments]
         return self.typed(name, result, wanted, arguments, node, env, suffixed=kind == "same")
 
-    def _conversion(
-        self, name: str, arguments: list[Ex], node: Node, env: Env
-    ) -> Ex | None:
+    def _conversion(self, name: str, arguments: list[Ex], node: Node, env: Env) -> Ex | None:
         """``__float2int_rn`` and its family: the name says the result."""
         match = _DOTTED.match(name)
         result = _CONVERTED.get(match[2]) if match is not None else None
@@ -257,8 +256,7 @@ class Intrinsics:
         if "write" in name:
             result = types.VOID
         wanted = [a.decayed for a in arguments]
-        return self.typed(name, result, wanted, arguments, node, env,
-                          suffixed=result != types.VOID)
+        return self.typed(name, result, wanted, arguments, node, env, suffixed=result != types.VOID)
 
 
 def place(pointer: Ex, type_: CType, mark: Mark) -> Ex:

@@ -79,8 +79,9 @@ def _kernel_entries(scope: Scope) -> Iterator[tuple[FunctionEntry, tuple[index.R
 def _of_scope(
     scope: Scope, owners: tuple[index.RecordEntry, ...], seen: set[int]
 ) -> Iterator[tuple[FunctionEntry, tuple[index.RecordEntry, ...]]]:
-    groups = [*scope.entries.values(), *scope.members_elsewhere.values()]
-    for entry in (e for entries in groups for e in entries):
+    entries: list[index.Entry] = [e for group in scope.entries.values() for e in group]
+    entries += [e for group in scope.members_elsewhere.values() for e in group]
+    for entry in entries:
         if id(entry) in seen:
             continue
         seen.add(id(entry))
@@ -213,9 +214,7 @@ def rewrite_kernel(unit: Unit, decl: KernelDecl, template_args: Mapping[str, str
     )
 
 
-def _home(
-    session: Session, entry: FunctionEntry, owners: tuple[index.RecordEntry, ...]
-) -> Env:
+def _home(session: Session, entry: FunctionEntry, owners: tuple[index.RecordEntry, ...]) -> Env:
     """The environment around a kernel: its namespace, or the class it is a static member of."""
     if not owners:
         return session.names.scope_env(entry.scope)
@@ -273,9 +272,7 @@ def _split(source: str) -> list[str]:
     return [*out, source[start:]]
 
 
-def _from_text(
-    session: Session, parameter: TemplateParameter, source: str, env: Env
-) -> Argument:
+def _from_text(session: Session, parameter: TemplateParameter, source: str, env: Env) -> Argument:
     """A template argument given as source text."""
     nodes = parsed_arguments(source)
     if not nodes:

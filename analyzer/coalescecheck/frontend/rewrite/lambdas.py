@@ -42,9 +42,9 @@ class LambdaSource:
     """Where a closure comes from."""
 
     node: Node
+    body: Node | None
     env: Env
     captures: tuple[Capture, ...]
-    initialised: tuple[tuple[str, Local], ...] = ()
 
 
 class Lambdas:
@@ -56,9 +56,19 @@ class Lambdas:
         session.expressions.register("lambda_expression", self._expression)
 
     def _expression(self, node: Node, env: Env, expected: CType | None) -> Ex:
-        captures = self._captures(node, env)
+        return self._closure(node, node.child_by_field_name("body"), env)
+
+    def statement_expression(self, node: Node, env: Env) -> Ex:
+        """GNU's ``({ … })``: a lambda called where it stands."""
+        callee = self._closure(node, node, env)
+        if not isinstance(callee.type, Closure):
+            return callee
+        return self.call(callee, callee.type, [], node, env)
+
+    def _closure(self, node: Node, body: Node | None, env: Env) -> Ex:
+        captures = self._captures(node, body, env)
         cname = f"lambda__{node.start_byte}"
-        source = LambdaSource(node, env, captures)
+        source = LambdaSource(node, body, env, captures)
         closure = Closure(f"{cname}__{id(env)}", source)
         pieces: list[Piece] = []
         record = self._s.self_record(env)
@@ -77,10 +87,9 @@ class Lambdas:
         ex = Naming.local(local, Mark(node.start_byte))
         return [address_of(ex) if capture.by_address else local.c]
 
-    def _captures(self, node: Node, env: Env) -> tuple[Capture, ...]:
+    def _captures(self, node: Node, body: Node | None, env: Env) -> tuple[Capture, ...]:
         """Every local of the enclosing function that the body names."""
         found: dict[str, Capture] = {}
-        body = node.child_by_field_name("body")
         explicit = node.child_by_field_name("captures")
         for holder in (explicit, body):
             for part in syntax.walk(holder) if holder is not None else ():
@@ -148,9 +157,12 @@ class Lambdas:
         """A call of a lambda."""
         source = closure.source
         if not isinstance(source, LambdaSource):
-            return self._s.say_opaque("a call of a lambda", [ex for ex, _ in arguments],
-                                      types.UNKNOWN, node)
-        key = (closure.cname, *(types.decayed(ex.type) for ex, _ in arguments))
+            return self._s.say_opaque(
+                "a call of a lambda", [ex for ex, _ in arguments], types.UNKNOWN, node
+            )
+        key: tuple[object, ...] = (closure.cname,)
+        if "auto" in text(source.node.child_by_field_name("declarator") or source.node):
+            key += tuple(types.decayed(ex.type) for ex, _ in arguments)
         instance = self._known.get(key)
         if instance is None:
             instance = self._write(closure, source, [ex for ex, _ in arguments], key)
@@ -183,9 +195,9 @@ class Lambdas:
         writer.result = self._result(declarator, env)
         instance = Instance(cname, writer.result, parameters, env)
         self._known[key] = instance
-        body = source.node.child_by_field_name("body")
-        if body is not None:
-            self._s.statements.body(body, env, writer)
+        writer.returns_last = source.body is source.node
+        if source.body is not None:
+            self._s.statements.body(source.body, env, writer)
         result = writer.result
         instance.result = types.VOID if isinstance(result, types.Auto) else result
         instance.open = False

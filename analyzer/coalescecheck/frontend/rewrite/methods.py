@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import groups, index, syntax, types
-from coalescecheck.frontend.rewrite.emit import Mark
+from coalescecheck.frontend.rewrite.emit import Piece, plain
 from coalescecheck.frontend.rewrite.env import Env, Found
 from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, dereferenced
 from coalescecheck.frontend.rewrite.index import FunctionEntry
@@ -89,7 +89,9 @@ class Methods:
             return None
         path = ".".join(found.member.path)
         pointer = self._arrow(base)
-        piece = (pointer, "->", path) if pointer is not None else (base.at(PRIMARY), ".", path)
+        piece: Piece = (base.at(PRIMARY), ".", path)
+        if pointer is not None:
+            piece = (pointer, "->", path)
         type_ = found.member.type
         if isinstance(type_, types.Reference):
             return dereferenced(piece, type_.target)
@@ -97,7 +99,7 @@ class Methods:
         return Ex(piece, type_, PRIMARY, lvalue=base.lvalue, pure=base.pure)
 
     @staticmethod
-    def _arrow(base: Ex) -> object:
+    def _arrow(base: Ex) -> Piece | None:
         """The pointer of ``*p`` where ``p->`` is valid C without parentheses."""
         address = base.address
         if address is None or base.precedence != 14:
@@ -107,9 +109,7 @@ class Methods:
 
     # -- method calls -------------------------------------------------------------------
 
-    def call(
-        self, node: Node, function: Node, nodes: list[tuple[Node, Env]], env: Env
-    ) -> Ex:
+    def call(self, node: Node, function: Node, nodes: list[tuple[Node, Env]], env: Env) -> Ex:
         """``object.method(arguments)``."""
         argument = function.child_by_field_name("argument")
         field = function.child_by_field_name("field")
@@ -117,7 +117,7 @@ class Methods:
             return self._s.expressions.opaque(node, env, f"`{syntax.flat(node)}` is not known")
         base = self._pointed(self._s.expressions.emit(argument, env), function, env)
         name = base_name(field)
-        arguments = self._s.calls.arguments(nodes)
+        arguments = self._s.calls.typed_arguments(self._candidates(base, name), nodes)
         exs = [ex for ex, _ in arguments]
         if isinstance(base.type, types.GroupType):
             return groups.method(self._s, base.type, name, exs, node)
@@ -131,6 +131,14 @@ class Methods:
         return self._s.opaque_named(
             f"method__{types.mangled([name])}", [*self._object(base), *exs], types.UNKNOWN, node
         )
+
+    def _candidates(self, base: Ex, name: str) -> list[tuple[FunctionEntry, Found]]:
+        """The methods an object has under a name."""
+        if not isinstance(base.type, types.Record):
+            return []
+        found = self._s.records.member(base.type, name)
+        entries = found.entries if found is not None else []
+        return [(e, found) for e in entries if isinstance(e, FunctionEntry) and found]
 
     def _object(self, base: Ex) -> list[Ex]:
         """An object of unknown class as an argument: by address where it has one."""
@@ -177,7 +185,7 @@ class Methods:
             instance = self._s.functions.request(choice, None)
             return self._s.functions.call(instance, None, arguments, node, env)
         instance = self._s.functions.request(choice, types.unqualified(owner))
-        path = ()
+        path: tuple[str, ...] = ()
         if isinstance(base.type, types.Record):
             path = self._s.records.base_path(base.type, owner.cname) or ()
         if path and not owner.layout.fields:
@@ -185,9 +193,7 @@ class Methods:
         receiver = self._s.functions.receiver(base, path)
         return self._s.functions.call(instance, receiver, arguments, node, env)
 
-    def on_self(
-        self, choice: Choice, arguments: list[tuple[Ex, Node]], node: Node, env: Env
-    ) -> Ex:
+    def on_self(self, choice: Choice, arguments: list[tuple[Ex, Node]], node: Node, env: Env) -> Ex:
         """A method called from another method of the object."""
         record = self._s.self_record(env)
         if record is None:
@@ -198,8 +204,8 @@ class Methods:
 
     def is_static(self, entry: FunctionEntry, record: Record) -> bool:
         """Whether a method has no object (its definition outside need not say so)."""
-        if syntax.has_word(entry.node, "static") or entry.scope.kind != "record" and (
-            entry.owner is None
+        if syntax.has_word(entry.node, "static") or (
+            entry.scope.kind != "record" and (entry.owner is None)
         ):
             return True
         source = self._s.records.source(record)
@@ -208,8 +214,9 @@ class Methods:
                 entry.node.parent is not None and entry.node.parent.type == "friend_declaration"
             )
         inside = index.members(source.entry).entries.get(entry.name, ())
-        return any(isinstance(e, FunctionEntry) and syntax.has_word(e.node, "static")
-                   for e in inside)
+        return any(
+            isinstance(e, FunctionEntry) and syntax.has_word(e.node, "static") for e in inside
+        )
 
     def parameter_of(self, candidate: tuple[FunctionEntry, Found], number: int) -> CType | None:
         """The declared type of a candidate's parameter."""
@@ -248,9 +255,7 @@ class Methods:
         self, name: str, operands: list[Ex], env: Env
     ) -> list[tuple[FunctionEntry, Found]]:
         """Operators visible here or declared beside the operands' classes."""
-        candidates = [
-            (e, f) for e, f in self._s.names.functions(env, name) if f.record is None
-        ]
+        candidates = [(e, f) for e, f in self._s.names.functions(env, name) if f.record is None]
         seen = {id(e) for e, _ in candidates}
         for operand in operands:
             if not isinstance(operand.type, types.Record):
@@ -272,9 +277,7 @@ class Methods:
                         candidates.append((entry, found))  # type: ignore[arg-type]
         return candidates
 
-    def assignment(
-        self, sign: str, target: Ex, value: Ex, node: Node, env: Env
-    ) -> Ex | None:
+    def assignment(self, sign: str, target: Ex, value: Ex, node: Node, env: Env) -> Ex | None:
         """``target sign value`` by a user-defined assignment operator."""
         if sign == "=" and types.strip(value.type) == types.strip(target.type):
             return None  # copying is what C does
@@ -290,9 +293,7 @@ class Methods:
     def has_conversion(self, record: CType, to: CType) -> bool:
         return isinstance(record, types.Record) and self._best(record, to) is not None
 
-    def _best(
-        self, record: Record, to: CType
-    ) -> tuple[FunctionEntry, Found, CType] | None:
+    def _best(self, record: Record, to: CType) -> tuple[FunctionEntry, Found, CType] | None:
         """The conversion operator closest to ``to``."""
         close: tuple[FunctionEntry, Found, CType] | None = None
         for entry, found in self._conversions(record):
@@ -339,22 +340,22 @@ class Methods:
         return self.conversion(base, types.Pointer(types.VOID), node, env)
 
 
-def _is_primary(piece: object) -> bool:
+def _is_primary(piece: Piece) -> bool:
     """Whether address text is a plain name, call or member: ``->`` may follow it."""
-    from coalescecheck.frontend.rewrite.emit import plain
-
-    shown = plain(piece)  # type: ignore[arg-type]
+    shown = plain(piece)
     depth = 0
     for position, character in enumerate(shown):
         if character in "([":
             depth += 1
         elif character in ")]":
             depth -= 1
-        elif depth == 0 and not (character.isalnum() or character in "_.") and not (
-            character in "->" and position > 0
+        elif (
+            depth == 0
+            and not (character.isalnum() or character in "_.")
+            and not (character in "->" and position > 0)
         ):
             return False
-    return not shown.startswith("(") or shown.endswith(")") and _closes_at_end(shown)
+    return not shown.startswith("(") or (shown.endswith(")") and _closes_at_end(shown))
 
 
 def _closes_at_end(shown: str) -> bool:

@@ -41,9 +41,7 @@ def declaration(session: Session, node: Node, env: Env) -> MisreadDeclaration | 
     return None
 
 
-def _declarator_read_as_call(
-    session: Session, node: Node, env: Env
-) -> MisreadDeclaration | None:
+def _declarator_read_as_call(session: Session, node: Node, env: Env) -> MisreadDeclaration | None:
     """``T (*p)[N] = v``: an assignment to an element of a call of T."""
     value = None
     at: Node | None = node
@@ -131,9 +129,7 @@ def _template_read_as_comparison(
     if right.type == "call_expression":
         name = right.child_by_field_name("function")
         if name is not None and name.type == "identifier" and text(name):
-            return MisreadDeclaration(
-                type_, name, None, right.child_by_field_name("arguments")
-            )
+            return MisreadDeclaration(type_, name, None, right.child_by_field_name("arguments"))
     return None
 
 

@@ -142,6 +142,8 @@ class Naming:
             return None
         name = self._s.self_name(env)
         piece = (mark, f"{name}->{'.'.join(member.path)}")
+        if isinstance(member.type, types.Reference):
+            return dereferenced(piece, member.type.target)
         return Ex(piece, types.strip(member.type), PRIMARY, lvalue=True)
 
     def _enumerator(

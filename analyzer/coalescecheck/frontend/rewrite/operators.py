@@ -12,7 +12,7 @@ from tree_sitter import Node
 from coalescecheck.frontend import constants, ctypes_lp64
 from coalescecheck.frontend.rewrite import misread, syntax, types
 from coalescecheck.frontend.rewrite.builtin_types import is_vector
-from coalescecheck.frontend.rewrite.emit import Mark
+from coalescecheck.frontend.rewrite.emit import Mark, Piece
 from coalescecheck.frontend.rewrite.env import Env
 from coalescecheck.frontend.rewrite.ex import (
     ASSIGN,
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
 _COMPARISONS = frozenset({"<", ">", "<=", ">=", "==", "!="})
+
+
 class Operators:
     """Emits operator expressions."""
 
@@ -53,7 +55,7 @@ class Operators:
             return self._not_understood(node, env)
         sign = syntax.sign_of(node)
         operator = node.child_by_field_name("operator")
-        if sign in ("/", "^") and operator is not None:
+        if sign in ("/", "^", ">") and operator is not None:
             sign = self._s.original(operator)
         cast_after_all = self._misread_cast(sign, left, right, node, env)
         if cast_after_all is not None:
@@ -65,9 +67,7 @@ class Operators:
                 return literal(ctypes_lp64.Value(int(bool(a.value.number)), ctypes_lp64.BOOL))
         return self.binary(sign, a, self._s.expressions.emit(right, env), node, env)
 
-    def _misread_cast(
-        self, sign: str, left: Node, right: Node, node: Node, env: Env
-    ) -> Ex | None:
+    def _misread_cast(self, sign: str, left: Node, right: Node, node: Node, env: Env) -> Ex | None:
         """``(T)-1``, ``(T)*p`` and ``(T)&x`` read as binary when T is no builtin name."""
         if left.type != "parenthesized_expression" or sign not in ("-", "+", "*", "&"):
             return None
@@ -102,9 +102,7 @@ class Operators:
         return Ex(piece, type_, level, value, pure=a.pure and b.pure)
 
     @staticmethod
-    def _fold(
-        sign: str, a: ctypes_lp64.Value, b: ctypes_lp64.Value
-    ) -> ctypes_lp64.Value | None:
+    def _fold(sign: str, a: ctypes_lp64.Value, b: ctypes_lp64.Value) -> ctypes_lp64.Value | None:
         if sign in ("&&", "||"):
             both = [bool(a.number), bool(b.number)]
             number = all(both) if sign == "&&" else any(both)
@@ -136,7 +134,7 @@ class Operators:
             return sign == "-"
         if any(pointers):
             other = right if pointers[0] else left
-            return sign == "+" and not types.is_floating(other) or (sign == "-" and pointers[0])
+            return (sign == "+" and not types.is_floating(other)) or (sign == "-" and pointers[0])
         if sign in ("%", "<<", ">>", "&", "|", "^"):
             return all(types.is_integer(t) or isinstance(t, types.Unknown) for t in (left, right))
         return True
@@ -193,9 +191,7 @@ class Operators:
         return Ex((mark, sign, inner), type_, UNARY, pure=operand.pure)
 
     @staticmethod
-    def _fold_prefix(
-        sign: str, value: ctypes_lp64.Value | None
-    ) -> ctypes_lp64.Value | None:
+    def _fold_prefix(sign: str, value: ctypes_lp64.Value | None) -> ctypes_lp64.Value | None:
         if value is None:
             return None
         zero = ctypes_lp64.Value(0, value.type if value.type.bits >= 32 else ctypes_lp64.INT)
@@ -257,7 +253,7 @@ class Operators:
         operand = self._s.expressions.emit(argument, env)
         prefix = node.children[0].type in ("++", "--")
         if isinstance(operand.type, types.Record):
-            arguments = [operand] if prefix else [operand, literal(constants.plain(0))]
+            arguments = [operand] if prefix else [operand, literal(ctypes_lp64.plain(0))]
             defined = self._s.methods.operator(sign, arguments, node, env)
             if defined is not None:
                 return defined
@@ -290,8 +286,9 @@ class Operators:
             if defined is not None:
                 return defined
         if not target.lvalue or isinstance(target.type, types.Array):
-            return self._s.say_opaque("the target of an assignment", [target, value],
-                                      types.unqualified(target.type), node)
+            return self._s.say_opaque(
+                "the target of an assignment", [target, value], types.unqualified(target.type), node
+            )
         if sign == "=":
             value = self._s.conversions.coerce(value, target.type, right, env)
         elif isinstance(target.type, types.Record) or isinstance(value.type, types.Record):
@@ -307,7 +304,7 @@ class Operators:
         )  # fmt: skip
 
     @staticmethod
-    def _assigned_place(target: Ex, piece: tuple[object, ...]) -> tuple[object, ...]:
+    def _assigned_place(target: Ex, piece: Piece) -> Piece:
         """An assignment is an lvalue in C++ and none in C."""
         return ("(", piece, ", ", address_of(target), ")")
 
@@ -354,9 +351,7 @@ class Operators:
                 base = converted
         if isinstance(index.type, types.Record):
             index = self._s.conversions.coerce(index, types.INT, node, env)
-        if isinstance(index.decayed, types.Pointer) and not isinstance(
-            base.decayed, types.Pointer
-        ):
+        if isinstance(index.decayed, types.Pointer) and not isinstance(base.decayed, types.Pointer):
             base, index = index, base  # `3[p]`
         type_ = base.decayed
         if isinstance(type_, types.Pointer) and type_.target != types.VOID:

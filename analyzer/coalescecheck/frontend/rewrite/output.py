@@ -148,6 +148,8 @@ def _members(layout: Layout) -> list[str]:
     """Declarations of the fields; a declared alignment goes to the first one."""
     out: list[str] = []
     for number, member in enumerate(layout.fields):
+        if isinstance(member.type, types.GroupType):
+            continue
         wanted = max(member.align, layout.align if number == 0 else 0)
         natural = types.align_of(member.type) or 0
         align = f"_Alignas({wanted}) " if wanted > natural else ""

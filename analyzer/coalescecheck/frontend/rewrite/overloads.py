@@ -106,7 +106,7 @@ class Overloads:
     def _home(self, entry: FunctionEntry, found: Found) -> Env:
         """The environment around a function; an outer class head may use other names."""
         record = found.record
-        if entry.owner is None or record is None or len(entry.heads) < 2 and not entry.heads:
+        if entry.owner is None or record is None or (len(entry.heads) < 2 and not entry.heads):
             return found.env
         source = self._s.records.source(record)
         outer = entry.heads[0] if entry.heads else None
@@ -248,14 +248,16 @@ class Overloads:
     def conversion_cost(self, wanted: CType, actual: CType) -> float | None:
         """0 for the same type, more for conversions, None where there is none."""
         wanted_bare = types.strip(wanted)
-        bare = types.strip(actual) if isinstance(wanted_bare, types.Array) else (
-            types.decayed(actual)
+        bare = (
+            types.strip(actual) if isinstance(wanted_bare, types.Array) else (types.decayed(actual))
         )
         penalty = 0.0
         if isinstance(wanted, types.Reference) and not wanted.target.const and actual.const:
             penalty = 0.6  # a non-const reference or method on a const object
         if wanted_bare == bare:
             return penalty
+        if isinstance(wanted_bare, types.GroupType) and isinstance(bare, types.GroupType):
+            return 1.0
         if isinstance(wanted_bare, types.Unknown) or isinstance(bare, types.Unknown):
             return 2.0
         if wanted_bare == traits.NO_TYPE:
@@ -289,9 +291,12 @@ class Overloads:
         return None if not isinstance(to, types.Unknown | types.FunctionType) else 2.5
 
     def _record_cost(self, wanted: CType, actual: CType) -> float | None:
-        if isinstance(wanted, types.Record) and isinstance(actual, types.Record):
-            if self._s.records.base_path(actual, wanted.cname) is not None:
-                return 1.5
+        if (
+            isinstance(wanted, types.Record)
+            and isinstance(actual, types.Record)
+            and self._s.records.base_path(actual, wanted.cname) is not None
+        ):
+            return 1.5
         if isinstance(actual, types.Record) and self._s.methods.has_conversion(actual, wanted):
             return 4.0
         if isinstance(wanted, types.Record):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
+from coalescecheck.errors import UnsupportedConstruct
 from coalescecheck.frontend.rewrite import deduction, index, syntax, types
 from coalescecheck.frontend.rewrite.env import (
     Argument,
@@ -32,12 +33,19 @@ if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
 
+_MAX_OPEN = 40  # classes inside each other
+
+
 @dataclass(slots=True, eq=False)
 class RecordSource:
-    """Where a record comes from; ``env`` shows its template arguments and members."""
+    """Where a record comes from; ``env`` shows its template arguments and members.
+
+    ``entry`` may be a specialisation of ``template``, whose arguments are ``arguments``.
+    """
 
     entry: index.RecordEntry
     env: Env
+    template: index.RecordEntry
     arguments: tuple[Argument, ...]
     bases: list[Record] = field(default_factory=list)
 
@@ -54,23 +62,33 @@ class Records:
     # -- instances ----------------------------------------------------------------------
 
     def instance(
-        self, entry: index.RecordEntry, bound: dict[str, Argument], home: Env
+        self,
+        entry: index.RecordEntry,
+        bound: dict[str, Argument],
+        home: Env,
+        specialises: tuple[index.RecordEntry, tuple[Argument, ...]] | None = None,
     ) -> Record:
-        """The record that a class (template) is with these arguments."""
+        """The record that a class (template) is with these arguments.
+
+        ``specialises`` is the template that ``entry`` specialises, with its arguments.
+        """
         entry = defined(entry)
+        template, arguments = specialises or (entry, tuple(bound.values()))
         around = home.record.cname if home.record is not None else ""
         key = (id(entry), around, *bound.values())
         known = self._known.get(key)
         if known is not None:
             self._maybe_forward(known)
             return known
-        names = [*self._path(entry, home), *(argument_name(a) for a in bound.values())]
+        if len(self._open) > _MAX_OPEN:
+            raise UnsupportedConstruct(f"`{entry.name}` instantiates itself without end")
+        names = [*self._path(entry, home), *(argument_name(a) for a in arguments)]
         cname = self._s.output.unique(types.mangled(names))
         keyword_union = entry.node.type == "union_specifier"
         layout = Layout(cname, keyword_union, shown=entry.name)
         record = self._known[key] = Record(cname, layout)
         inner = Env(home, dict(bound), record=record)
-        source = RecordSource(entry, inner, tuple(bound.values()))
+        source = RecordSource(entry, inner, template, arguments)
         layout.source = source
         self._open.add(cname)
         self._fill(layout, source)
@@ -110,7 +128,7 @@ class Records:
             if isinstance(other, index.RecordEntry) and other.arguments is not None:
                 special = self._specialised(entry, other, arguments, home)
                 if special is not None:
-                    return self.instance(other, special, home)
+                    return self.instance(other, special, home, (entry, arguments))
         return self.instance(entry, bound, home)
 
     def _specialised(
@@ -194,8 +212,8 @@ class Records:
             if base.type not in ("type_identifier", "template_type", "qualified_identifier"):
                 continue
             type_ = self._s.typenames.type(base, source.env)
-            if not isinstance(type_, Record):
-                continue
+            if not isinstance(type_, Record) or type_.cname in self._open:
+                continue  # not known, or its own base: a recursion without an end
             source.bases.append(type_)
             name = f"base__{type_.cname}"
             layout.bases[type_.cname] = name
@@ -219,10 +237,10 @@ class Records:
             name = syntax.declared_name(declarator)
             if name is None or syntax.function_declarator(declarator) is not None:
                 continue
-            type_ = self._s.typenames.declared(node, declarator, env)
-            if isinstance(type_, types.Reference):
-                type_ = types.Pointer(type_.target, restrict=False)
-            out.append(Field(c_name(text(name)), types.unqualified(type_), bits, align))
+            declared = self._s.typenames.declared(node, declarator, env)
+            if isinstance(types.strip(declared), types.GroupType):
+                declared = types.strip(declared)  # nothing of it exists at run time
+            out.append(Field(c_name(text(name)), types.unqualified(declared), bits, align))
         return out
 
     def _unnamed_member(self, node: Node, env: Env) -> Record:
@@ -232,7 +250,8 @@ class Records:
                 layout.fields += self._fields(member, env)
         for member_field in layout.fields:
             self._s.output.need(member_field.type)
-        layout.source = RecordSource(index.RecordEntry("", index.Scope("", None), node), env, ())
+        entry = index.RecordEntry("", index.Scope("", None), node)
+        layout.source = RecordSource(entry, env, entry, ())
         return Record("", layout)
 
     def _bits(self, node: Node, env: Env) -> int | None:
@@ -261,6 +280,7 @@ class Records:
         if source is None:
             return None
         if name and name == source.entry.name:  # the injected class name
+            self._maybe_forward(record)
             return Found(env, binding=TypeBound(record))
         entries = self._entries(source, name)
         if entries:
@@ -324,9 +344,10 @@ def defined(entry: index.RecordEntry) -> index.RecordEntry:
     if entry.node.child_by_field_name("body") is not None or not entry.name:
         return entry
     for other in entry.scope.entries.get(entry.name, ()):
-        if isinstance(other, index.RecordEntry) and other.arguments is None:
-            if other.node.child_by_field_name("body") is not None:
-                return other
+        if not isinstance(other, index.RecordEntry) or other.arguments is not None:
+            continue
+        if other.node.child_by_field_name("body") is not None:
+            return other
     return entry
 
 
@@ -350,6 +371,8 @@ def field_type(layout: Layout, name: str) -> CType | None:
 def argument_name(argument: Binding) -> str:
     """How a template argument appears in a mangled name."""
     match argument:
+        case TypeBound(types.Closure() as closure):
+            return closure.cname.rsplit("__", 1)[0]
         case TypeBound(type_):
             return types.spell(type_)
         case ValueBound():

@@ -24,7 +24,9 @@ _WORDS = re.compile(
 
 
 # `(a[i]) + b` and `(f(x)) - b` read as casts: there are no casts to arrays and functions
-_STAND_INS = {"*": "/", "&": "^"}
+# same precedence; whoever emits an operator looks at the original code
+_STAND_INS = {"*": "/", "&": "^", "<": ">"}
+_ROUNDS = 4  # one misread expression may hide another
 _NO_CAST = ("abstract_array_declarator", "abstract_function_declarator")
 
 
@@ -34,12 +36,17 @@ def repaired(code: bytes, tree: Tree) -> Tree:
     fixed = _ALIGN.sub(lambda m: b"alignas".ljust(len(m[0])), code)
     fixed = _LAMBDA.sub(lambda m: m[1] + b" " * len(m[2]), fixed)
     fixed = _SPELLINGS.sub(lambda m: m[1].ljust(len(m[0])), fixed)
+    fixed = fixed.replace(b"__typeof__", b"decltype  ")
     fixed = _RESTRICT.sub(b"restrict  ", fixed)
     fixed = _WORDS.sub(lambda m: b" " * len(m[0]), fixed)
     if fixed != code:
         tree = Parser(language).parse(fixed)
-    unwrapped = _without_casts(fixed, tree)
-    return tree if unwrapped is None else Parser(language).parse(unwrapped)
+    for _ in range(_ROUNDS):
+        disguised = _disguised(fixed, tree)
+        if disguised is None:
+            break
+        fixed, tree = disguised, Parser(language).parse(disguised)
+    return tree
 
 
 @cache
@@ -48,31 +55,62 @@ def _language() -> Language:
 
 
 @cache
-def _casts() -> Query:
+def _suspects() -> Query:
     """Compiled once: that takes as long as parsing a large file."""
-    return Query(_language(), "(cast_expression) @cast")
+    return Query(
+        _language(),
+        "(cast_expression) @cast (template_function) @template "
+        "(compound_statement (declaration declarator: (function_declarator) @prototype))",
+    )
 
 
-def _without_casts(code: bytes, tree: Tree) -> bytes | None:
-    """The code with misread casts disguised; None if there are none.
-
-    Blanks replace the parentheses of ``(a[i])``.  In ``(n * (m))`` another operator of the same
-    precedence stands for the star; whoever emits it looks at the original code.
-    """
-    found = QueryCursor(_casts()).captures(tree.root_node).get("cast", [])
+def _disguised(code: bytes, tree: Tree) -> bytes | None:
+    """The code with misread expressions disguised; None if there are none."""
+    captured = QueryCursor(_suspects()).captures(tree.root_node)
     changed = bytearray(code)
-    for node in found:
-        type_ = node.child_by_field_name("type")
-        declarator = type_.child_by_field_name("declarator") if type_ is not None else None
-        stars = _misread(declarator) if declarator is not None else None
-        if stars is None:
-            continue
-        for star in stars:
-            changed[star.start_byte] = ord(_STAND_INS[star.type])
-        for child in node.children if not stars else ():
-            if child.type in ("(", ")"):
-                changed[child.start_byte] = ord(" ")
+    for node in captured.get("cast", []):
+        _cast(node, changed)
+    for node in captured.get("template", []):
+        _comparison(node, changed)
+    for node in captured.get("prototype", []):
+        _initialiser(node, changed)
     return None if changed == code else bytes(changed)
+
+
+def _cast(node: Node, changed: bytearray) -> None:
+    """``(a[i]) + b``: blanks for the parentheses.  ``(n * (m)) - 1``: another operator."""
+    type_ = node.child_by_field_name("type")
+    declarator = type_.child_by_field_name("declarator") if type_ is not None else None
+    stars = _misread(declarator) if declarator is not None else None
+    if stars is None:
+        return
+    for star in stars:
+        changed[star.start_byte] = ord(_STAND_INS[star.type])
+    for child in node.children if not stars else ():
+        if child.type in ("(", ")"):
+            changed[child.start_byte] = ord(" ")
+
+
+def _comparison(node: Node, changed: bytearray) -> None:
+    """``a < b && c >= d`` is no template: nobody writes ``&&`` bare in template arguments."""
+    arguments = node.child_by_field_name("arguments")
+    if arguments is None:
+        return
+    for operand in arguments.named_children:
+        sign = operand.child_by_field_name("operator")
+        if operand.type == "binary_expression" and sign is not None and sign.type in ("&&", "||"):
+            changed[arguments.start_byte] = ord(_STAND_INS["<"])
+
+
+def _initialiser(node: Node, changed: bytearray) -> None:
+    """``int x(a[i]);`` in a function is no prototype: ``int x=a[i] ;``."""
+    parameters = node.child_by_field_name("parameters")
+    if parameters is None or parameters.named_child_count != 1:
+        return
+    declarator = parameters.named_children[0].child_by_field_name("declarator")
+    if declarator is not None and declarator.type == "abstract_array_declarator":
+        changed[parameters.start_byte] = ord("=")
+        changed[parameters.end_byte - 1] = ord(" ")
 
 
 def _misread(node: Node) -> list[Node] | None:

@@ -6,6 +6,7 @@ they reach each other through this object.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from tree_sitter import Node
@@ -32,7 +33,12 @@ from coalescecheck.frontend.rewrite.functions import Functions
 from coalescecheck.frontend.rewrite.globals import Globals
 from coalescecheck.frontend.rewrite.index import EnumeratorEntry, RecordEntry, Scope
 from coalescecheck.frontend.rewrite.inline_asm import InlineAsm
-from coalescecheck.frontend.rewrite.intrinsics import BUILTIN_VARIABLES, Intrinsics
+from coalescecheck.frontend.rewrite.intrinsic_tables import (
+    BUILTIN_VARIABLES,
+    SCALAR_RESULT,
+    VECTOR_RESULT,
+)
+from coalescecheck.frontend.rewrite.intrinsics import Intrinsics
 from coalescecheck.frontend.rewrite.lambdas import Lambdas
 from coalescecheck.frontend.rewrite.methods import Methods
 from coalescecheck.frontend.rewrite.naming import Naming
@@ -45,6 +51,8 @@ from coalescecheck.frontend.rewrite.statements import Statements
 from coalescecheck.frontend.rewrite.typenames import TypeNames
 from coalescecheck.frontend.rewrite.types import CType, Record
 from coalescecheck.source import Span
+
+_WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 
 
 class Session:
@@ -136,13 +144,17 @@ class Session:
             self._free.add(name)
             self.output.unique(name)
             self.output.globals.append((0, f"[[cuda::free]] extern const int {name};"))
-            self.say(node, "warning", f"`{name}` is not declared in what could be read: its "
-                     "value stays symbolic")
+            self.say(
+                node,
+                "warning",
+                f"`{name}` is not declared in what could be read: its value stays symbolic",
+            )
         return Ex((Mark(node.start_byte), name), types.INT, pure=True)
 
     def is_free(self, name: str) -> bool:
-        """Whether a C name is a symbol nobody defined, or a free template value."""
-        return name in self._free
+        """Whether C text is made of symbols nobody defined, numbers and operators only."""
+        words = set(_WORD.findall(name))
+        return bool(words) and words <= self._free
 
     def free_value(self, name: str, type_: CType) -> str:
         """A symbol of its own for a template value nobody knows."""
@@ -212,9 +224,7 @@ class Session:
             return self.typenames.applied(found, last, env)
         return self.typenames.of_found(found, env)
 
-    def applied_template(
-        self, node: Node, arguments: list[Node] | None, env: Env
-    ) -> CType | None:
+    def applied_template(self, node: Node, arguments: list[Node] | None, env: Env) -> CType | None:
         """A class template's instance; None if the name is no class template."""
         if node.type == "qualified_identifier":
             found, last = self.qualified.resolve(node, env)
@@ -313,12 +323,11 @@ class Session:
         )  # fmt: skip
         return dereferenced(("(", piece, ")"), type_)
 
-    def library_result(
-        self, name: str, explicit: list[Node], arguments: list[Ex], env: Env
-    ) -> CType:
-        """A guess at the result type of a library function."""
-        if name.startswith(("tex", "surf")) and explicit:
-            return self.typenames.type(explicit[0], env)
+    def library_result(self, name: str, arguments: list[Ex]) -> CType:
+        """The result type of a library function on vector types, as far as it is known."""
+        vectors = [a.type for a in arguments if isinstance(a.type, Record)]
+        if vectors and name in VECTOR_RESULT:
+            return types.unqualified(vectors[0])
+        if vectors and name in SCALAR_RESULT:
+            return types.FLOAT
         return types.UNKNOWN
-
-

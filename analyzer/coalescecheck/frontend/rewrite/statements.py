@@ -13,9 +13,9 @@ from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import misread, syntax, types
 from coalescecheck.frontend.rewrite.body import FunctionWriter
-from coalescecheck.frontend.rewrite.emit import Mark, Piece, joined
+from coalescecheck.frontend.rewrite.emit import INDENT, Mark, Piece, joined
 from coalescecheck.frontend.rewrite.env import Env, Local
-from coalescecheck.frontend.rewrite.ex import ASSIGN, PRIMARY, Ex
+from coalescecheck.frontend.rewrite.ex import ASSIGN, PRIMARY, UNARY, Ex
 from coalescecheck.frontend.rewrite.output import c_name
 from coalescecheck.frontend.rewrite.syntax import text
 
@@ -66,8 +66,13 @@ class Statements:
     def body(self, node: Node, env: Env, writer: FunctionWriter) -> None:
         """The statements of a function body."""
         self._s.entered(writer)
-        for item in node.named_children:
-            self.statement(item, env, writer)
+        items = [item for item in node.named_children if item.type != "comment"]
+        for item in items:
+            inner = syntax.operands(item)
+            if writer.returns_last and item == items[-1] and item.type == "expression_statement":
+                self._return_value(inner[0], Mark(item.start_byte), env, writer)
+            else:
+                self.statement(item, env, writer)
         self._s.left()
 
     def statement(self, node: Node, env: Env, writer: FunctionWriter) -> None:
@@ -186,7 +191,7 @@ class Statements:
 
     def _return_value(self, node: Node, mark: Mark, env: Env, writer: FunctionWriter) -> None:
         result = writer.result
-        auto = isinstance(types.strip_reference(result), types.Auto)
+        auto = types.has_auto(result)
         ex = self._s.expressions.emit(node, env, None if auto else result)
         if auto:
             result = writer.result = self._s.declarations.resolved(result, ex)
@@ -294,11 +299,23 @@ class Statements:
 
     def _while(self, node: Node, env: Env, writer: FunctionWriter) -> None:
         unroll, inner = self._taken_unroll(), env.child({})
-        condition, opened = self._condition(node.child_by_field_name("condition"), inner, writer)
-        writer.line((Mark(node.start_byte), unroll, "while (", condition.piece, ") {"))
-        self._branch(node.child_by_field_name("body"), inner, writer)
+        clause, mark = node.child_by_field_name("condition"), Mark(node.start_byte)
+        declared = clause is not None and syntax.child(clause, "declaration") is not None
+        if declared:  # `while (int x = f())` declares x anew each time
+            writer.line((mark, unroll, "while (true) {"))
+            writer.depth += 1
+            condition, _ = self._condition(clause, inner, writer)
+            writer.line(("if (!", condition.at(UNARY), ") {"))
+            writer.line(INDENT + "break;")
+            writer.line("}")
+            writer.depth -= 1
+            self._branch(node.child_by_field_name("body"), inner, writer)
+            self._close(True, writer)
+        else:
+            condition, _ = self._condition(clause, inner, writer)
+            writer.line((mark, unroll, "while (", condition.piece, ") {"))
+            self._branch(node.child_by_field_name("body"), inner, writer)
         writer.line("}")
-        self._close(opened, writer)
 
     def _do(self, node: Node, env: Env, writer: FunctionWriter) -> None:
         unroll = self._taken_unroll()

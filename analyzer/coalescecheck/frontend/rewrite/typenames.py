@@ -199,19 +199,19 @@ class TypeNames:
                 pass
             case _:
                 return None
-        for entry in found.entries:
-            if isinstance(entry, index.RecordEntry) and entry.arguments is None:
-                if entry.head is None:
-                    return self._s.records.instance(entry, {}, found.env)
-                injected = self._injected(entry, env)
+        for known in found.entries:
+            if isinstance(known, index.RecordEntry) and known.arguments is None:
+                if known.head is None:
+                    return self._s.records.instance(known, {}, found.env)
+                injected = self._injected(known, env)
                 if injected is not None:
                     return injected
-                return self._s.records.applied(entry, [], found.env, env)
-        for entry in found.entries:
-            if isinstance(entry, index.AliasEntry):
-                return self.alias(entry, found.env)
-            if isinstance(entry, index.EnumEntry):
-                return self._enum_type(entry.node, found.env)
+                return self._s.records.applied(known, [], found.env, env)
+        for other in found.entries:
+            if isinstance(other, index.AliasEntry):
+                return self.alias(other, found.env)
+            if isinstance(other, index.EnumEntry):
+                return self._enum_type(other.node, found.env)
         return None
 
     def _injected(self, entry: index.RecordEntry, env: Env) -> CType | None:
@@ -391,6 +391,9 @@ class TypeNames:
         """A type nobody declared: it keeps its name, its size is not known."""
         name = types.mangled([p for p in "".join(path.split()).split("::") if p]) or "unknown_t"
         known = self._s.output_unknown(name)
-        self._s.say(node, "warning", f"type `{syntax.flat(node)}` is not known: accesses of its "
-                    "size are unknown")
+        self._s.say(
+            node,
+            "warning",
+            f"type `{syntax.flat(node)}` is not known: accesses of its size are unknown",
+        )
         return types.Unknown(known)

@@ -194,7 +194,7 @@ def qualified(type_: T, *, const: bool = False, volatile: bool = False) -> T:
     return replace(type_, const=type_.const or const, volatile=type_.volatile or volatile)
 
 
-def unqualified(type_: CType) -> CType:
+def unqualified(type_: T) -> T:
     """``type_`` without its own qualifiers (a pointer's target keeps its)."""
     if type_.const or type_.volatile:
         return replace(type_, const=False, volatile=False)
@@ -268,6 +268,13 @@ def folding_type(type_: CType) -> ctypes_lp64.CType | None:
     if isinstance(type_, Scalar) and type_.name not in HALF_NAMES:
         return ctypes_lp64.parse_type(type_.name)
     return None
+
+
+def has_auto(type_: CType) -> bool:
+    """Whether a type is to be completed from an initialiser (``auto``, ``auto *``, ``auto &``)."""
+    while isinstance(type_, Pointer | Reference):
+        type_ = type_.target
+    return isinstance(type_, Auto)
 
 
 def size_of(type_: CType) -> int | None:

@@ -1,0 +1,273 @@
+"""Loops counted by hand: how often an access runs, and what its requests cost.
+
+Every number is worked out in the comment beside it; a sector is 8 floats.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import pytest
+from summaries import Shape, count, results
+
+TX = "int tx = threadIdx.x;"
+SHARED = "[[cuda::shared]] float d[256];"
+
+
+@dataclass(frozen=True)
+class Row:
+    """``array`` has one access with operation ``op`` in ``body``."""
+
+    sentence: str
+    body: str
+    array: str
+    requests: int
+    least: int
+    greatest: int
+    total: int  # the mean is total / requests
+    block: Shape = (32,)
+    grid: Shape = (1,)
+    n: int = 0
+    op: str = "store"
+
+
+ROWS = [
+    Row(
+        "a halving reduction keeps whole rows of banks: 4 + 2 + 1 warps, then 5 partial ones",
+        f"{SHARED} {TX} for (int s = blockDim.x / 2; s > 0; s >>= 1) "
+        "{ if (tx < s) d[tx] = a[tx + s]; __syncthreads(); }",
+        "d",
+        requests=12,
+        least=1,
+        greatest=1,
+        total=12,
+        block=(256,),
+    ),
+    Row(
+        # strides of 2, 4, 8, 16, 32 … words: 4 requests of 2, 2 of 4, then 8 (32 lanes),
+        # 8 (16 lanes in 2 banks), 8 (8 lanes in 1), 4, 2, 1
+        "a doubling reduction conflicts as the published profile says",
+        f"{SHARED} {TX} for (int s = 1; s < blockDim.x; s *= 2) "
+        "{ int i = 2 * s * tx; if (i < blockDim.x) d[i] = 1; __syncthreads(); }",
+        "d",
+        requests=12,
+        least=1,
+        greatest=8,
+        total=4 * 2 + 2 * 4 + 8 + 8 + 8 + 4 + 2 + 1,
+        block=(256,),
+    ),
+    Row(
+        # 300 floats: 9 warps of 4 sectors and 12 lanes in 2
+        "a grid-stride loop has one partial warp at its tail",
+        "for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; "
+        "i += blockDim.x * gridDim.x) o[i] = 1;",
+        "o",
+        requests=10,
+        least=2,
+        greatest=4,
+        total=9 * 4 + 2,
+        block=(64,),
+        grid=(2,),
+        n=300,
+    ),
+    Row(
+        # offsets of 0, 132 and 264 bytes
+        "a do loop runs its body before its test",
+        f"{TX} int i = 0; do {{ o[tx + i * 33] = 1; i++; }} while (i < 3);",
+        "o",
+        requests=3,
+        least=4,
+        greatest=5,
+        total=4 + 5 + 5,
+    ),
+    Row(
+        "a do loop whose test fails at once runs once",
+        f"{TX} int i = 9; do {{ o[tx] = 1; i++; }} while (i < n);",
+        "o",
+        requests=1,
+        least=4,
+        greatest=4,
+        total=4,
+        n=3,
+    ),
+    Row(
+        "a break that all lanes take ends the loop",
+        f"{TX} for (int i = 0;; i++) {{ if (i >= 5) break; o[i * 32 + tx] = 1; }}",
+        "o",
+        requests=5,
+        least=4,
+        greatest=4,
+        total=20,
+    ),
+    Row(
+        # lanes 8-31, 16-31, 24-31, then none
+        "a break that some lanes take leaves the others running",
+        f"{TX} for (int i = 0; i < 4; i++) {{ if (tx < 8 * (i + 1)) break; o[tx] = 1; }}",
+        "o",
+        requests=3,
+        least=1,
+        greatest=3,
+        total=3 + 2 + 1,
+    ),
+    Row(
+        "a triangular nest runs 1 + 2 + 3 + 4 times",
+        f"{TX} for (int i = 0; i < 4; i++) for (int j = 0; j <= i; j++) "
+        "o[(4 * i + j) * 8 + tx] = 1;",
+        "o",
+        requests=10,
+        least=4,
+        greatest=4,
+        total=40,
+    ),
+    Row(
+        # iteration j: lanes j+1 … 31, so 7 times 4 sectors, 8 times 3, 2 and 1
+        "a loop up to the lane's number loses a lane in every iteration",
+        f"{TX} for (int j = 0; j < tx; j++) o[j * 32 + tx] = 1;",
+        "o",
+        requests=31,
+        least=1,
+        greatest=4,
+        total=7 * 4 + 8 * (3 + 2 + 1),
+    ),
+    Row(
+        # offset 0, 4, 0 bytes
+        "pointers that swap alternate between two alignments",
+        f"{TX} float *p = o, *q = o + 1; for (int k = 0; k < 3; k++) "
+        "{ p[tx] = 1; float *t = p; p = q; q = t; }",
+        "o",
+        requests=3,
+        least=4,
+        greatest=5,
+        total=4 + 5 + 4,
+    ),
+    Row(
+        # i = 8 and 9: 96 and 108 bytes
+        "a remainder loop goes on where the unrolled one stopped",
+        f"{TX} int i = 0; for (; i + 4 <= n; i += 4) __syncthreads(); "
+        "for (; i < n; i++) o[i * 3 + tx] = 1;",
+        "o",
+        requests=2,
+        least=4,
+        greatest=5,
+        total=4 + 5,
+        n=10,
+    ),
+    Row(
+        # 0, 132, 264, 396 bytes
+        "a pointer that is bumped walks on",
+        f"{TX} float *p = o + tx; for (int k = 0; k < 4; k++) {{ *p = 1; p += 33; }}",
+        "o",
+        requests=4,
+        least=4,
+        greatest=5,
+        total=4 + 5 + 5 + 5,
+    ),
+    Row(
+        # lanes 0-31, 0-23, 0-7
+        "a return in a loop takes its lanes out of all later iterations",
+        f"{TX} for (int i = 0; i < 3; i++) {{ if (tx + i * 16 >= 40) return; o[tx] = 1; }}",
+        "o",
+        requests=3,
+        least=1,
+        greatest=4,
+        total=4 + 3 + 1,
+    ),
+    Row(
+        # i = 0 and 2: 0 and 8 bytes
+        "a continue skips every other iteration",
+        f"{TX} for (int i = 0; i < 4; i++) {{ if (i & 1) continue; o[tx + i] = 1; }}",
+        "o",
+        requests=2,
+        least=4,
+        greatest=5,
+        total=4 + 5,
+    ),
+    Row(
+        # 7, 4, 1
+        "a loop may count down in threes",
+        f"{TX} for (int i = 7; i >= 0; i -= 3) o[tx + i] = 1;",
+        "o",
+        requests=3,
+        least=5,
+        greatest=5,
+        total=15,
+    ),
+    Row(
+        "a decrement in the test counts down to zero",
+        f"{TX} for (unsigned i = 3; i-- > 0;) o[tx + i * 8] = 1;",
+        "o",
+        requests=3,
+        least=4,
+        greatest=4,
+        total=12,
+    ),
+    Row(
+        # i = 0 … 4
+        "two counters meet in the middle",
+        f"{TX} for (int i = 0, j = 10; i < j; i++, j--) o[tx + 8 * (j - i)] = 1;",
+        "o",
+        requests=5,
+        least=4,
+        greatest=4,
+        total=20,
+    ),
+    Row(
+        "every warp may have its own number of iterations",
+        f"{TX} for (int i = 0; i < (tx >> 5) + 1; i++) o[tx] = 1;",
+        "o",
+        requests=1 + 2 + 3,
+        least=4,
+        greatest=4,
+        total=24,
+        block=(96,),
+    ),
+    Row(
+        "a loop that never starts makes no request; the access after it runs",
+        f"{TX} for (int i = 5; i < n; i++) d[i] = 1; o[tx + n] = 1;".replace("d[i]", "o[tx + n]"),
+        "o",
+        requests=1,
+        least=5,
+        greatest=5,
+        total=5,
+        n=3,
+    ),
+    Row(
+        # rows of 4 words: a column of 8 rows wraps the banks once, 32 lanes on 8 banks
+        "a tile filled row by row and read by columns",
+        "[[cuda::shared]] float t[32][36]; int x = threadIdx.x, y = threadIdx.y; "
+        "for (int j = 0; j < 32; j += 8) o[x] = t[x][y + j];",
+        "t",
+        requests=32,
+        least=4,
+        greatest=4,
+        total=128,
+        block=(32, 8),
+        op="load",
+    ),
+]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.sentence)
+def test_a_loop_is_counted_as_by_hand(row: Row) -> None:
+    found = [
+        r
+        for r in results(row.body, block=row.block, grid=row.grid, params={"n": row.n, "m": 0})
+        if r.array == row.array and r.access.op.value == row.op and r.requests != 0
+    ]
+    assert len(found) == 1
+    assert found[0].certainty == "exact"
+    assert found[0].requests == row.requests
+    counted = count(found[0])
+    assert (counted.min, counted.max) == (row.least, row.greatest)
+    assert counted.mean == pytest.approx(float(Fraction(row.total, row.requests)))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.sentence)
+def test_without_parameters_the_counts_still_cover_the_truth(row: Row) -> None:
+    for found in results(row.body, block=row.block, grid=row.grid):
+        counted = found.wavefronts or found.sectors
+        same = found.array == row.array and found.access.op.value == row.op
+        if same and counted is not None and not found.assumptions:
+            assert counted.min <= row.least
+            assert row.greatest <= counted.max

@@ -1,0 +1,128 @@
+"""Addresses that depend on data, on alignment, or on the element type: bounds, never guesses."""
+
+from __future__ import annotations
+
+import pytest
+from summaries import count, result, results
+
+POINTERS = "float *o, const float *a, const int *idx, int n, int m"
+VECTORS = "float *o, float2 *f2, float3 *f3, float4 *f4, rec *r, double *d, unsigned char *c"
+
+
+@pytest.mark.parametrize(
+    ("body", "bounds", "certainty"),
+    [
+        ("o[idx[threadIdx.x]] = 1;", (1, 32), "data-dependent"),
+        ("if (threadIdx.x < 8) o[idx[threadIdx.x]] = 1;", (1, 8), "data-dependent"),
+        ("o[idx[0] + threadIdx.x] = 1;", (4, 5), "data-dependent"),
+        ("o[idx[0] * 8 + threadIdx.x] = 1;", (4, 4), "exact"),
+        ("o[idx[blockIdx.x] * 32 + threadIdx.x] = 1;", (4, 4), "exact"),
+        ("if (idx[threadIdx.x] > 0) o[threadIdx.x] = 1;", (1, 4), "data-dependent"),
+        ("if (idx[0] > 0) o[threadIdx.x] = 1;", (4, 4), "exact-symbolic"),
+        ("o[idx[threadIdx.x] % 8 + threadIdx.x * 8] = 1;", (1, 32), "data-dependent"),
+        ("for (int i = idx[0]; i < idx[1]; i++) o[i * 32 + threadIdx.x] = 1;", (4, 4),
+         "exact-symbolic"),
+    ],
+)
+def test_data_in_an_index_or_guard_gives_bounds(
+    body: str, bounds: tuple[int, int], certainty: str
+) -> None:
+    found = result(body, "o", grid=(1,))
+    counted = count(found)
+    assert counted.min <= bounds[0]
+    assert counted.max >= bounds[1]
+    assert counted.max <= 32
+    if certainty.startswith("exact"):
+        assert (counted.min, counted.max) == bounds
+        assert found.certainty.startswith("exact")
+    else:
+        assert found.certainty == certainty
+        assert found.reason
+
+
+def test_a_guard_on_uniform_data_leaves_the_number_of_requests_open() -> None:
+    assert result("if (idx[0] > 0) o[threadIdx.x] = 1;", "o", grid=(1,)).requests is None
+
+
+def test_a_gather_names_where_the_index_comes_from() -> None:
+    found = result("o[idx[threadIdx.x]] = 1;", "o", grid=(1,))
+    assert found.pattern == "gather"
+    assert "idx[threadIdx.x]" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("offset", "bounds"), [(0, (4, 4)), (4, (5, 5)), (32, (4, 4)), (None, (4, 5))]
+)
+def test_the_offset_of_a_launched_pointer_shifts_its_accesses(
+    offset: int | None, bounds: tuple[int, int]
+) -> None:
+    found = result("o[threadIdx.x] = 1;", "o", grid=(1,), offsets=(("o", offset),))
+    assert (count(found).min, count(found).max) == bounds
+
+
+@pytest.mark.parametrize(
+    ("body", "array", "width", "pieces", "sectors"),
+    [
+        ("c[threadIdx.x] = 1;", "c", 1, 1, 1),
+        ("d[threadIdx.x] = 1;", "d", 8, 1, 8),
+        ("f2[threadIdx.x] = f2[threadIdx.x];", "f2", 8, 1, 8),
+        ("f4[threadIdx.x] = f4[threadIdx.x];", "f4", 16, 1, 16),
+        # 32 lanes 12 bytes apart span 384 bytes: 12 sectors, whichever member
+        ("f3[threadIdx.x] = f3[threadIdx.x];", "f3", 4, 3, 12),
+        ("f3[threadIdx.x].y = 1;", "f3", 4, 1, 12),
+        # 32 lanes 16 bytes apart span 512 bytes
+        ("f4[threadIdx.x].z = 1;", "f4", 4, 1, 16),
+        ("r[threadIdx.x].tag = 1;", "r", 4, 1, 16),
+        ("r[threadIdx.x] = r[threadIdx.x];", "r", 8, 2, 16),
+        ("*(float4 *)(o + 4 * threadIdx.x) = f4[0];", "o", 16, 1, 16),
+    ],
+)
+def test_the_width_of_an_element_decides_requests_and_sectors(
+    body: str, array: str, width: int, pieces: int, sectors: int
+) -> None:
+    for found in results(body, grid=(1,), parameters=VECTORS):
+        if found.array == array and found.access.op.value == "store":
+            assert found.width_bytes == width
+            assert found.requests_per_access == pieces
+            assert found.requests == pieces
+            assert (count(found).min, count(found).max) == (sectors, sectors)
+
+
+def test_an_unknown_block_is_taken_to_be_whole_warps_along_x() -> None:
+    row, column = results(
+        "o[threadIdx.y * n * 8 + threadIdx.x] = a[threadIdx.x * n + threadIdx.y];", block=None
+    )[::-1]
+    assert (count(row).min, count(row).max) == (4, 4)
+    assert count(column).max == 32
+
+
+def test_a_tail_guard_with_an_unknown_size_counts_whole_warps_and_says_so() -> None:
+    body = "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) o[i] = 1;"
+    found = result(body, "o", block=None)
+    assert (count(found).min, count(found).max) == (4, 4)
+    assert any("whole warps" in text for text in found.assumptions)
+
+
+@pytest.mark.parametrize(
+    ("guard", "lanes"),
+    [
+        ("(unsigned)((int)threadIdx.x - 5) < 10u", 10),  # lanes 5 … 14
+        ("(unsigned long)((int)threadIdx.x - 5) < 10ul", 10),
+        ("threadIdx.x - 30u > 5u", 30),  # lanes 0 … 29 wrap
+        ("(unsigned char)(threadIdx.x * 16) < 64", 8),  # lanes 0-3 and 16-19
+        ("(threadIdx.x & 1) && threadIdx.x > 15", 8),
+        ("!(threadIdx.x % 4)", 8),
+        ("-(int)threadIdx.x / 4 == 0", 4),
+        ("(-(int)threadIdx.x) >> 2 == 0", 1),
+        ("(-(int)threadIdx.x) % 4 == -1", 8),
+    ],
+)
+def test_a_guard_switches_off_the_lanes_c_says(guard: str, lanes: int) -> None:
+    found = result(f"if ({guard}) o[threadIdx.x * 8] = 1;", "o", grid=(1,))
+    assert count(found).min == count(found).max == lanes
+
+
+def test_a_shared_atomic_on_one_word_serialises() -> None:
+    body = "[[cuda::shared]] int b[64]; atomicAdd__int(&b[threadIdx.x % 4], 1);"
+    found = result(body, "b", grid=(1,))
+    assert count(found).max == 8

@@ -13,7 +13,7 @@ from coalescecheck.cli import main
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-CAPTURE = re.compile(r"```console\n\$ coalescecheck (.*)\n(.*?)```", re.DOTALL)
+CAPTURE = re.compile(r"```console\n\$ coalescecheck ([^\n]*)\n(.*?)```", re.DOTALL)
 
 
 def test_the_capture_is_real_output(monkeypatch: pytest.MonkeyPatch) -> None:

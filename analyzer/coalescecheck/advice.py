@@ -47,7 +47,7 @@ def _trial(
     mine: Sequence[AccessResult],
 ) -> PadTrial:
     padded = lower.lower(source, pads={array.name: pad})
-    again = {r.access.id: r for r in summarize(padded, launch, params).accesses}
+    again = {r.access.id: r for r in summarize(padded, launch, params, texts=False).accesses}
     return PadTrial(
         array.name,
         _declared(array, 0),

@@ -19,10 +19,11 @@ from coalescecheck.symbolic import Summary, summarize
 
 SAMPLE_BLOCK = Dim3(64)
 SAMPLE_GRID = Dim3(3, 2, 2)
-SAMPLE_VALUES = (96, 101)  # sizes that are and are not multiples of 8; both beyond a warp
+ENOUGH_STEPS = 150  # after a longer sample a second one is not simulated
+SAMPLE_VALUES = (40, 37)  # sizes that are and are not multiples of 8; both beyond a warp
 SMALL_VALUE = 40  # stands in for sizes that would take too long
-MAX_STEPS = 1_200  # statements executed for one sample
-MAX_WORK = 250  # accesses of one thread that are simulated at the given sizes
+MAX_STEPS = 600  # statements executed for one sample
+MAX_WORK = 100  # accesses of one thread that are simulated at the given sizes
 MAX_BLOCKS = 3
 
 
@@ -50,7 +51,10 @@ def verify(kernel: Kernel, launch: Launch, params: Mapping[str, int], summary: S
     verdicts: dict[int, Verified] = {}
     races: dict[tuple[object, ...], Race] = {}
     problems: list[str] = []
+    steps = 0
     for sample in _samples(kernel, launch, params, summary.work > MAX_WORK):
+        if steps > ENOUGH_STEPS:
+            break
         run = simulate(
             kernel,
             sample.launch,
@@ -58,6 +62,7 @@ def verify(kernel: Kernel, launch: Launch, params: Mapping[str, int], summary: S
             blocks=sample.blocks,
             max_steps=MAX_STEPS,
         )
+        steps += run.steps
         for race in _races(kernel, run):
             races.setdefault((race.array, race.spans, race.kind), race)
         _compare(kernel, sample, run, summary.accesses, verdicts, problems)
@@ -117,21 +122,19 @@ def _compare(
     verdicts: dict[int, Verified],
     problems: list[str],
 ) -> None:
-    per_block = [
-        {r.access.id: r for r in summarize(kernel, sample.launch, sample.params, b).accesses}
-        for b in sample.blocks
-    ]
+    again = summarize(kernel, sample.launch, sample.params, sample.blocks, texts=False)
+    derived = {r.access.id: r for r in again.accesses}
     block = sample.launch.block or SAMPLE_BLOCK
     warps = -(-block.size // WARP_SIZE) * len(sample.blocks)
     for result in general:
         trace = run.traces[result.access.id]
-        parts = [blocks[result.access.id] for blocks in per_block if result.access.id in blocks]
         if result.certainty == "unknown" or trace.any_taint & UNDEFINED:
             continue
         partly = run.blocks < len(sample.blocks)
         if partly and (sample.reduced or not trace.requests):
             continue
-        problem = _disagreement(result, [] if partly else parts, trace, sample.reduced)
+        own = None if partly else derived.get(result.access.id)
+        problem = _disagreement(result, own, trace, sample.reduced)
         before = verdicts.get(result.access.id, Verified("agrees", warps_checked=0))
         verdict = "disagrees" if problem or before.simulation == "disagrees" else "agrees"
         verdicts[result.access.id] = Verified(verdict, before.gpu, before.warps_checked + warps)
@@ -141,14 +144,17 @@ def _compare(
 
 
 def _disagreement(
-    general: AccessResult, parts: Sequence[AccessResult], trace: AccessTrace, reduced: bool
+    general: AccessResult, derived: AccessResult | None, trace: AccessTrace, reduced: bool
 ) -> str:
-    """What the two readings do not agree on, in words; empty when they agree."""
+    """What the readings do not agree on, in words; empty when they agree.
+
+    ``derived`` is the symbolic result for just the simulated blocks, None if the simulation did
+    not finish them.
+    """
     counts = _counted(trace, general.space)
     if not trace.requests:
-        expected = sum(p.requests or 0 for p in parts)
-        exact = all(p.requests is not None for p in parts)
-        return f"{expected} requests expected, none simulated" if exact and expected else ""
+        expected = derived.requests if derived is not None else None
+        return f"{expected} requests expected, none simulated" if expected else ""
     general_count = general.wavefronts or general.sectors
     units = counts["units"]
     # printed assumptions restrict the general numbers to values the sample may not meet
@@ -157,47 +163,38 @@ def _disagreement(
         return (
             f"simulated {units.min}..{units.max}, derived {general_count.min}..{general_count.max}"
         )
-    if any(part.certainty != "exact" or part.requests is None for part in parts):
-        return _containment(parts, units)
-    return _equality(parts, trace, counts) if parts else ""
+    if derived is None:
+        return ""
+    if derived.certainty != "exact" or derived.requests is None:
+        return _containment(derived, units)
+    return _equality(derived, trace, counts)
 
 
 def _within(inner: Count, outer: Count) -> bool:
     return outer.min <= inner.min and inner.max <= outer.max
 
 
-def _containment(parts: Sequence[AccessResult], units: Count) -> str:
-    known = [p.wavefronts or p.sectors for p in parts]
-    low = min((c.min for c in known if c is not None), default=0)
-    high = max((c.max for c in known if c is not None), default=0)
-    if not any(known) or (units.min >= low and units.max <= high):
+def _containment(derived: AccessResult, units: Count) -> str:
+    bounds = derived.wavefronts or derived.sectors
+    if bounds is None or _within(units, bounds):
         return ""
-    return f"simulated {units.min}..{units.max}, bounds {low}..{high}"
+    return f"simulated {units.min}..{units.max}, bounds {bounds.min}..{bounds.max}"
 
 
-def _equality(parts: Sequence[AccessResult], trace: AccessTrace, counts: dict[str, Count]) -> str:
-    requests = sum(p.requests or 0 for p in parts)
-    if requests != trace.requests:
-        return f"{trace.requests} requests simulated, {requests} derived"
-    for name in ("units", "lines"):
-        own = [p for p in (_named(part, name) for part in parts if part.requests) if p]
-        weights = [part.requests or 0 for part in parts if part.requests]
-        if not own:
+def _equality(derived: AccessResult, trace: AccessTrace, counts: dict[str, Count]) -> str:
+    if derived.requests != trace.requests:
+        return f"{trace.requests} requests simulated, {derived.requests} derived"
+    for name, own in (
+        ("units", derived.wavefronts or derived.sectors),
+        ("lines", derived.lines128),
+    ):
+        if own is None:
             continue
-        derived = Count(
-            min(c.min for c in own),
-            max(c.max for c in own),
-            sum((c.mean or 0) * w for c, w in zip(own, weights, strict=True)) / requests,
-        )
         simulated = counts[name]
-        same = (derived.min, derived.max) == (simulated.min, simulated.max)
-        if not same or abs((derived.mean or 0) - (simulated.mean or 0)) > 1e-6:
-            return f"{name}: simulated {_text(simulated)}, derived {_text(derived)}"
+        same = (own.min, own.max) == (simulated.min, simulated.max)
+        if not same or abs((own.mean or 0) - (simulated.mean or 0)) > 1e-6:
+            return f"{name}: simulated {_text(simulated)}, derived {_text(own)}"
     return ""
-
-
-def _named(part: AccessResult, name: str) -> Count | None:
-    return part.lines128 if name == "lines" else part.wavefronts or part.sectors
 
 
 def _counted(trace: AccessTrace, space: str) -> dict[str, Count]:

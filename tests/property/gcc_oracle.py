@@ -97,7 +97,7 @@ def _unit(cases: Sequence[RandomKernel]) -> str:
 
 def _table(cases: Sequence[RandomKernel]) -> str:
     def three(values: tuple[int, int, int]) -> str:
-        return "{%d, %d, %d}" % values
+        return "{" + ", ".join(map(str, values)) + "}"
 
     return "".join(
         f"KERNEL(k{i}, {three(c.block)}, {three(c.grid)}, {c.params['n']}, {c.params['m']})\n"

@@ -57,7 +57,7 @@ static float sum(const float *p, int n, int step)
 static int find(const int *p, int most, int value)
 {
   ENTER(11); for (int i = 0; i < most; ++i) { ITERATION(11);
-    if (p[i] == value) return i;
+    if (p[i] == value) { EXIT(11); return i; }
   } EXIT(11);
   return most;
 }
@@ -397,7 +397,8 @@ class _Writer(Expressions):
             self.looped(head, body(), [f"(int){k}"])
         elif kind == 5:
             at = self.expr(1)
-            head = f"for (int {k} = idx[{at} & 127] & 7; {k} < (idx[128 + ({at} & 63)] & 15); {k}++)"
+            first, last = f"idx[{at} & 127] & 7", f"(idx[128 + ({at} & 63)] & 15)"
+            head = f"for (int {k} = {first}; {k} < {last}; {k}++)"
             self.looped(head, body(), [k])
         elif kind == 6:
             self.lines.append(f"int {k} = {self.expr(0)} & 7;")

@@ -13,8 +13,7 @@ from coalescecheck.launch import Launch
 from coalescecheck.report import renderer
 from coalescecheck.report.excerpt import excerpt, expression_end
 from coalescecheck.report.model import FileReport, InternalError, Report, Terminal
-from coalescecheck.source import Span
-from hand_made import PATH, TEXT, access, exactly, file, kernel
+from hand_made import TEXT, access, exactly, file, kernel
 
 STRIDED = access(
     0, lane_stride_bytes=2048, pattern="strided", sectors=exactly(32, 4), efficiency=0.125
@@ -210,14 +209,23 @@ def test_the_underline_covers_the_access(line: str, start: int, marked: str) -> 
 
 
 def test_the_caret_stands_under_the_access_behind_tabs_and_wide_characters() -> None:
-    line, underline = excerpt("\tx = /* 漢 */ a[i];\n", Span(PATH, 1, 14)) or ("", "")
+    line, underline = excerpt("\tx = /* 漢 */ a[i];\n", 1, [14]) or ("", "")
     assert line == "    x = /* 漢 */ a[i];"
     assert underline == " " * 17 + "^~~~"
 
 
-@pytest.mark.parametrize("span", [Span(PATH, 99, 1), Span(PATH, 1, 99), Span(PATH, 0, 0)])
-def test_a_place_outside_the_text_has_no_excerpt(span: Span) -> None:
-    assert excerpt(TEXT, span) is None
+def test_several_accesses_of_a_line_are_underlined_together() -> None:
+    assert excerpt("x = a[i] + b[i];", 1, [5, 12]) == ("x = a[i] + b[i];", "    ^~~~   ^~~~")
+
+
+@pytest.mark.parametrize(("line", "column"), [(99, 1), (1, 99), (0, 0)])
+def test_a_place_outside_the_text_has_no_excerpt(line: int, column: int) -> None:
+    assert excerpt(TEXT, line, [column]) is None
+
+
+def test_a_remark_that_holds_for_several_accesses_is_made_once() -> None:
+    places = [access(i, at=(4 + i, 5), reason="depends on n") for i in range(3)]
+    assert "  4:5  depends on n (also 5:5, 6:5)\n" in text(kernel(*places))
 
 
 def test_a_finding_in_a_header_is_shown_without_an_excerpt() -> None:

@@ -198,3 +198,13 @@ def test_vector_accesses_whose_lanes_cannot_all_be_aligned(
         sectors=exactly(16, 16),
     )
     assert said(result) == expected
+
+
+def test_accesses_lost_for_one_reason_are_one_finding() -> None:
+    lost = [access(i, certainty="unknown", sectors=None, reason="f() is not known") for i in (0, 1)]
+    other = access(2, certainty="unknown", sectors=None, reason="g() is not known")
+    messages = [finding.message for finding in rules.check(kernel(*lost, other))]
+    assert messages == [
+        "global load in[threadIdx.x * n] and 1 more access: not analysed",
+        "global load in[threadIdx.x * n]: not analysed",
+    ]

@@ -1,4 +1,4 @@
-"""Kernel C in, the symbolic results of its accesses out; and the lanes of a block for brute force."""
+"""Kernel C in, the symbolic results of its accesses out; and the warps of a block."""
 
 from __future__ import annotations
 

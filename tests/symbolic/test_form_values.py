@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from coalescecheck.launch import Dim3
 from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.form import Context, Form
-from coalescecheck.symbolic.lanes import lanes_of
 from coalescecheck.symbolic.numeric import Evaluator
 from coalescecheck.symbolic.values import Geometry, Values
 

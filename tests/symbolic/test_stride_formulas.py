@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import pytest
 import sympy
-from property.hardware_in_python import moved_to_start, sectors, wavefronts
 from summaries import Shape, count, result, warps
 
 from coalescecheck.analysis import AccessResult
+from property.hardware_in_python import moved_to_start, sectors, wavefronts
 
 Address = Callable[[int, int, int], int]  # threadIdx.x, threadIdx.y, parameter -> bytes
 
@@ -40,15 +40,20 @@ class Case:
     def found(self) -> AccessResult:
         return _analysed(self)
 
-    def truth(self, n: int) -> set[int]:
+    def truth(self, n: int) -> frozenset[int]:
         """The counts of all warps of a block when the parameter is n."""
-        counts = set()
-        for warp in warps(self.block):
-            lanes = [(lane, self.width * self.element(x, y, n)) for lane, x, y, _ in warp]
-            moved = moved_to_start(tuple(lanes))
-            units = wavefronts(moved, self.width, "store") if self.shared else None
-            counts.add(units or sectors(moved, self.width))
-        return counts
+        return _enumerated(self, n)
+
+
+@cache
+def _enumerated(case: Case, n: int) -> frozenset[int]:
+    counts = set()
+    for warp in warps(case.block):
+        lanes = [(lane, case.width * case.element(x, y, n)) for lane, x, y, _ in warp]
+        moved = moved_to_start(tuple(lanes))
+        units = wavefronts(moved, case.width, "store") if case.shared else None
+        counts.add(units or sectors(moved, case.width))
+    return frozenset(counts)
 
 
 @lru_cache
@@ -110,9 +115,15 @@ def _assumed(found: AccessResult, n: int) -> bool:
     return True
 
 
+@lru_cache
+def _parsed(formula: str) -> sympy.Expr:
+    names = {"gcd": sympy.Function("gcd"), "n": sympy.Symbol("n", integer=True)}
+    return sympy.sympify(formula, locals=names)
+
+
 def _value(formula: str, n: int) -> int:
-    functions = {"gcd": sympy.gcd, "n": sympy.Integer(n)}
-    return int(sympy.sympify(formula, locals=functions))
+    value = _parsed(formula).subs(sympy.Symbol("n", integer=True), n)
+    return int(value.replace(sympy.Function("gcd"), sympy.gcd))
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from summaries import count, result, results
 
-POINTERS = "float *o, const float *a, const int *idx, int n, int m"
 VECTORS = "float *o, float2 *f2, float3 *f3, float4 *f4, rec *r, double *d, unsigned char *c"
 
 
@@ -94,6 +93,43 @@ def test_an_unknown_block_is_taken_to_be_whole_warps_along_x() -> None:
     )[::-1]
     assert (count(row).min, count(row).max) == (4, 4)
     assert count(column).max == 32
+
+
+@pytest.mark.parametrize("row", ["threadIdx.y", "threadIdx.z * 3", "threadIdx.y * n"])
+def test_the_row_of_an_unknown_block_shifts_its_warps(row: str) -> None:
+    found = result(f"o[{row} + threadIdx.x] = 1;", "o", block=None)
+    assert (count(found).min, count(found).max) == (4, 5)
+
+
+def test_an_unknown_block_has_no_number_of_requests() -> None:
+    assert result("o[threadIdx.x] = 1;", "o", block=None, grid=(4,)).requests is None
+
+
+def test_a_stride_that_may_be_zero_is_said_not_to_be() -> None:
+    found = result("o[(int)threadIdx.x * n * 32] = 1;", "o")
+    assert (count(found).min, count(found).max) == (32, 32)
+    assert found.assumptions == ("n != 0",)
+
+
+def test_a_step_that_some_lanes_skip_counts_from_the_first_iteration() -> None:
+    # lane 0 stays at float 33 while the others move on: one sector more from iteration 1 on
+    body = (
+        "const float *p = a + 33; for (int k = 0; k < n; k++) "
+        "{ o[0] = p[threadIdx.x]; if (threadIdx.x == 0) continue; p += 32; }"
+    )
+    found = result(body, "a", grid=(1,))
+    assert (count(found).min, count(found).max) == (5, 6)
+    assert found.assumptions == ()
+
+
+def test_a_gather_under_a_guard_of_an_unknown_grid_may_have_few_lanes() -> None:
+    # 8x8: blockIdx.x / 3 == 2 * threadIdx.y picks one row of 8 lanes at most
+    body = (
+        "[[cuda::shared]] double t[256]; "
+        "if (blockIdx.x / 3 == threadIdx.y * 2) t[idx[threadIdx.x] & 255] = 1;"
+    )
+    found = result(body, "t", block=(8, 8))
+    assert count(found).min == 1
 
 
 def test_a_tail_guard_with_an_unknown_size_counts_whole_warps_and_says_so() -> None:

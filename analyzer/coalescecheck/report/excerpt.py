@@ -1,16 +1,15 @@
-"""The source line of a finding, with a caret and an underline below the access.
+"""The source line of findings, with a caret and an underline below each access.
 
-In: the file's text and a place.  Out: two lines of plain text.  Knows just enough of C to see
-where an access expression ends: names, members, and balanced brackets.
+In: the file's text and places on one line.  Out: two lines of plain text.  Knows just enough of
+C to see where an access expression ends: names, members, and balanced brackets.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from rich.cells import cell_len
-
-from coalescecheck.source import Span
 
 TAB = "    "
 CLOSING = {"(": ")", "[": "]", "{": "}"}
@@ -18,19 +17,30 @@ NAME = re.compile(r"[A-Za-z_0-9]+")
 JOINT = re.compile(r"->|::|\.")
 
 
-def excerpt(text: str, span: Span) -> tuple[str, str] | None:
-    """The line at ``span`` and its underline, None where the text has no such place."""
+def excerpt(text: str, number: int, columns: Sequence[int]) -> tuple[str, str] | None:
+    """Line ``number`` and the underline of the expressions that begin at ``columns`` (from 1).
+
+    None where the text has no such place.
+    """
     lines = text.splitlines()
-    if not 1 <= span.line <= len(lines) or span.column < 1:
+    if not 1 <= number <= len(lines):
         return None
-    line, start = lines[span.line - 1], span.column - 1
-    if start >= len(line):
+    line = lines[number - 1]
+    if not all(1 <= column <= len(line) for column in columns):
         return None
-    end = expression_end(line, start)
-    before = line[:start].replace("\t", TAB)
-    marked = line[start:end].replace("\t", TAB)
-    underline = " " * cell_len(before) + "^" + "~" * (cell_len(marked) - 1)
-    return line.replace("\t", TAB).rstrip(), underline
+    marks = [" "] * len(line)
+    for start in (column - 1 for column in columns):
+        end = expression_end(line, start)
+        marks[start:end] = "^" + "~" * (end - start - 1)
+    wide = zip(line, marks, strict=True)
+    underline = "".join(_as_wide(character, mark) for character, mark in wide)
+    return line.replace("\t", TAB).rstrip(), underline.rstrip()
+
+
+def _as_wide(character: str, mark: str) -> str:
+    """``mark`` stretched to the columns that ``character`` takes in a terminal."""
+    columns = len(TAB) if character == "\t" else cell_len(character)
+    return (mark + ("~" if mark == "^" else mark) * (columns - 1))[:columns]
 
 
 def expression_end(line: str, start: int) -> int:

@@ -75,10 +75,10 @@ def _kernel(kernel: KernelAnalysis, width: int) -> Iterator[RenderableType]:
     for table in access_tables(kernel, width):
         yield Text()
         yield table
-    notes = [(result, details(result, kernel)) for result in kernel.accesses]
-    if any(lines for _, lines in notes):
+    notes = _notes(kernel)
+    if notes is not None:
         yield Text()
-        yield Padding(_notes(notes), (0, 0, 0, INDENT))
+        yield Padding(notes, (0, 0, 0, INDENT))
     yield Text()
 
 
@@ -130,7 +130,7 @@ def _verification(kernel: KernelAnalysis) -> str:
 
 def _traffic(kernel: KernelAnalysis) -> Iterator[str]:
     """Sums over the launch, where every request is known."""
-    spaces = {"global": [], "shared": []}  # type: dict[str, list[AccessResult]]
+    spaces: dict[str, list[AccessResult]] = {"global": [], "shared": []}
     for result in kernel.accesses:
         spaces.get(result.space, []).append(result)
     reads = traffic([a for a in spaces["global"] if a.access.op == "load"])
@@ -147,23 +147,33 @@ def _traffic(kernel: KernelAnalysis) -> Iterator[str]:
         yield f"{wording.plural(shared.moved / shared.requests, 'wavefront')} per shared request"
 
 
-def _notes(notes: list[tuple[AccessResult, list[str]]]) -> Table:
+def _notes(kernel: KernelAnalysis) -> Table | None:
+    """Each remark once, at the first access it is about."""
+    places: dict[str, list[str]] = {}
+    for result in kernel.accesses:
+        place = f"{result.access.span.line}:{result.access.span.column}"
+        for line in details(result, kernel):
+            there = places.setdefault(line, [])
+            if place not in there:
+                there.append(place)
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
-    for result, lines in notes:
-        for at, line in enumerate(lines):
-            span = result.access.span
-            table.add_row("" if at else f"{span.line}:{span.column}", line)
-    return table
+    before = ""
+    for line, (first, *others) in places.items():
+        also = f" (also {', '.join(others)})" if others else ""
+        table.add_row("" if first == before else first, f"{line}{also}")
+        before = first
+    return table if places else None
 
 
 # --- findings and the summary -----------------------------------------------------------------
 
 
 def _explained_alike(finding: Finding) -> tuple[object, ...]:
-    """Findings of one expression (its load and its store) share their excerpt and reasons."""
-    return (finding.span, finding.reason, finding.advice, finding.fix, finding.instances)
+    """Findings of one line (a load and its store) share their excerpt and what is said below."""
+    place = (finding.span.file, finding.span.line, finding.span.note)
+    return (place, finding.reason, finding.advice, finding.fix, finding.instances)
 
 
 def _findings(alike: tuple[Finding, ...], file: FileReport) -> Iterator[RenderableType]:
@@ -174,7 +184,8 @@ def _findings(alike: tuple[Finding, ...], file: FileReport) -> Iterator[Renderab
     first = alike[0]
     lines = None
     if first.span.file == file.analysis.path:
-        lines = excerpt(file.analysis.text, first.span)
+        columns = [finding.span.column for finding in alike]
+        lines = excerpt(file.analysis.text, first.span.line, columns)
     if lines is not None:
         gutter = f"{first.span.line:>6} | "
         yield Text(gutter, "dim").append(lines[0], "not dim")
@@ -217,6 +228,7 @@ def _summary(report: Report) -> Text:
         if totals.findings[str(severity)]
     ]
     known_all = not lost and not totals.accesses["unknown"] and not report.internal_errors
-    ending = ", ".join(found) or ("clean: nothing to report" if known_all else "no findings")
+    clean = "clean: nothing to report" if known_all and accesses else "no findings"
+    ending = ", ".join(found) or clean
     summary = f"{kernels}, {wording.plural(accesses, 'access')}{known}"
     return Text(f"{summary}\n{ending} (architecture {report.arch})")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from coalescecheck import wording
-from coalescecheck.analysis import KernelAnalysis
+from coalescecheck.analysis import AccessResult, KernelAnalysis
 from coalescecheck.findings import Finding, Severity
 from coalescecheck.rules.base import Rule
 
@@ -47,12 +47,12 @@ class AccessNotAnalysed(Rule):
     code, slug, severity = "CC901", "access-not-analysed", Severity.NOTE
 
     def check(self, analysis: KernelAnalysis) -> Iterator[Finding]:
+        """One finding for each reason, at the first access it stopped."""
+        unknown: dict[str, list[AccessResult]] = {}
         for result in analysis.accesses:
             if result.certainty == "unknown":
-                yield self.finding(
-                    analysis,
-                    result,
-                    Severity.NOTE,
-                    f"{wording.what(result)}: not analysed",
-                    reason=result.reason,
-                )
+                unknown.setdefault(result.reason, []).append(result)
+        for reason, (first, *others) in unknown.items():
+            more = f" and {wording.plural(len(others), 'more access')}" if others else ""
+            message = f"{wording.what(first)}{more}: not analysed"
+            yield self.finding(analysis, first, Severity.NOTE, message, reason=reason)

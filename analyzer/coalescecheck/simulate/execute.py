@@ -60,11 +60,13 @@ class Budget:
 
     def __init__(self, steps: int) -> None:
         self._left = steps
+        self.spent = 0
         self.reasons: dict[str, None] = {}
 
     def spend(self) -> None:
         """Count one statement."""
         self._left -= 1
+        self.spent += 1
         if self._left < 0:
             raise StepLimitError
 

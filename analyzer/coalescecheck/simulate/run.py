@@ -49,6 +49,7 @@ class Simulation:
     blocks: int
     complete: bool
     reason: str = ""
+    steps: int = 0
 
 
 def simulate(
@@ -122,6 +123,7 @@ class _Run:
             done,
             not reasons,
             "; ".join(reasons),
+            self._budget.spent,
         )
 
     def _batches(

@@ -1,16 +1,16 @@
 """Formulas shown to the user: counts as SymPy Piecewise expressions of one parameter.
 
-A formula is only given when it has the counted value at every value that was counted.
+A formula is only given when it has the counted value at every value that was counted.  SymPy
+takes 0.3 s to import, so it is loaded when the first formula is built.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from math import gcd
 from typing import Any
-
-import sympy
 
 from coalescecheck.symbolic.parametric import Profile
 
@@ -25,7 +25,7 @@ class Shown:
     condition: tuple[int, int] | None  # (divisor, count when the parameter is divisible)
 
 
-def show(profile: Profile, name: Any, multiple: int, all_values: bool) -> Shown:
+def show(profile: Profile, name: str, multiple: int, all_values: bool) -> Shown:
     """Describe a profile.  ``all_values``: the parameter scales lanes, so small values matter."""
     condition = _divisibility(profile, multiple)
     start = profile.start if all_values and profile.start > 1 else None
@@ -42,10 +42,8 @@ def show(profile: Profile, name: Any, multiple: int, all_values: bool) -> Shown:
         divisor, count = condition
         others = {v for r, v in enumerate(values) if r * multiple % divisor}
         if len(others) == 1:
-            formula = sympy.Piecewise(
-                (count, sympy.Eq(sympy.Mod(name, divisor), 0)), (others.pop(), True)
-            )
-            return Shown(str(formula), start, condition)
+            formula = f"Piecewise(({count}, Eq(Mod({name}, {divisor}), 0)), ({others.pop()}, True))"
+            return Shown(formula, start, condition)
     if len(set(values)) == 1:
         return Shown(str(values[0]), start, None)
     return Shown(None, start, condition)
@@ -65,13 +63,15 @@ def _divisibility(profile: Profile, multiple: int) -> tuple[int, int] | None:
     return None
 
 
-def _stride_formula(profile: Profile, name: Any, far: int) -> str | None:
+def _stride_formula(profile: Profile, parameter: str, far: int) -> str | None:
     """One value for large |n|, closed pieces below."""
     if any(low != high for low, high in (*profile.small.values(), *profile.far_negative)):
         return None
     counts = {n: low for n, (low, _) in profile.small.items()}
     if {low for low, _ in profile.far_negative} != {far} or 0 not in counts:
         return None
+    sympy = _sympy()
+    name = sympy.Symbol(parameter, integer=True)
     above = [n for n in sorted(counts) if 0 < n < profile.start]
     last = min((n for n in counts if counts[n] != far), default=0)
     below = [n for n in sorted(counts) if last <= n < 0]
@@ -94,7 +94,7 @@ def _fit(name: Any, at: list[int], counts: dict[int, int]) -> Any | None:
     """An expression in |n| that gives ``counts`` at every n in ``at``."""
     size = abs(name) if at[0] < 0 else name
     if len({counts[n] for n in at}) == 1:
-        return sympy.Integer(counts[at[0]])
+        return _sympy().Integer(counts[at[0]])
     unit = min(at, key=abs)
     for slope in {counts[unit] // abs(unit), counts[at[-1]] // abs(at[-1])}:
         for offset in (0, 1):
@@ -109,11 +109,12 @@ def _fit_floor(size: Any, at: list[int], counts: dict[int, int]) -> Any | None:
         for b in range(32):
             value: Callable[[int], int] = lambda n, w=width, b=b: (31 * w * abs(n) + b) // 32 + 1  # type: ignore[misc]  # noqa: E731
             if all(value(n) == counts[n] for n in at):
+                sympy = _sympy()
                 return sympy.floor((31 * width * size + b) / sympy.Integer(32)) + 1
     return None
 
 
-def _gcd_formula(profile: Profile, name: Any, values: list[int]) -> str | None:
+def _gcd_formula(profile: Profile, name: str, values: list[int]) -> str | None:
     """Wavefronts of a word stride: gcd(stride, 32), one for stride 0 (hardware.md 6.2)."""
     for factor in (1, 2, 4, 8, 16, 32, 3, 5, 6, 7):
         for banks in (32, 16, 8):
@@ -123,7 +124,11 @@ def _gcd_formula(profile: Profile, name: Any, values: list[int]) -> str | None:
                 for n, (low, high) in profile.small.items()
                 if n
             ):
-                stride = sympy.Function("gcd")(factor * name, banks)
+                stride = f"gcd({name if factor == 1 else f'{factor}*{name}'}, {banks})"
                 zero = profile.small.get(0, (1, 1))[0]
-                return str(sympy.Piecewise((zero, sympy.Eq(name, 0)), (stride, True)))
+                return f"Piecewise(({zero}, Eq({name}, 0)), ({stride}, True))"
     return None
+
+
+def _sympy() -> Any:
+    return import_module("sympy")

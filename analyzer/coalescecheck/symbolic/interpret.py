@@ -19,7 +19,7 @@ from coalescecheck.symbolic.reach import LoopInfo, Reach
 from coalescecheck.symbolic.state import Frame, State
 from coalescecheck.symbolic.values import Environment, Geometry, Values
 
-MAX_STEPS = 400_000  # statements interpreted; a kernel that needs more is given up with a reason
+MAX_STEPS = 100_000  # statements interpreted; a kernel that needs more is given up with a reason
 
 
 class TooLarge(Exception):

@@ -62,6 +62,7 @@ class LoopSolver:
         self._it = interpreter
         self._ctx: Context = interpreter.ctx
         self._assigned: dict[int, dict[str, ScalarType]] = {}
+        self._flags: dict[int, dict[str, bool]] = {}
 
     def loop(self, stmt: ir.Loop, state: State) -> State | None:
         """The state after the loop; accesses inside are recorded with their LoopInfo."""
@@ -120,7 +121,8 @@ class LoopSolver:
         """Run the body from placeholders until the varying flags no longer change."""
         ctx, it = self._ctx, self._it
         present = [name for name in assigned if name in state.env]
-        flags = {name: ctx.varying(state.env[name]) for name in present}
+        seen = self._flags.get(id(stmt), {})  # flags only grow, so earlier rounds need no repeat
+        flags = {n: seen.get(n, False) or ctx.varying(state.env[n]) for n in present}
         recording, it.recording = it.recording, False
         for _ in range(FLAG_ROUNDS):
             mark = len(ctx.generators)
@@ -140,6 +142,7 @@ class LoopSolver:
                 break
             flags = grown
         it.recording = recording
+        self._flags[id(stmt)] = flags
         return headers, first, mark
 
     def _header(self, name: str, start: Form, varying: bool, type_: ScalarType) -> Header:

@@ -152,7 +152,7 @@ class PieceCounter:
             name = self._display(self._symbol(parameter).name)
             return self._bounded(question, f"depends on {name} between the lanes", "bounded")
         symbol = self._symbol(parameter)
-        name = self.renderer.expression(Form({(parameter,): 1}))
+        name = self.renderer.text(Form({(parameter,): 1}))
         in_lanes = parameter in self.ctx.leaves(question.split.lanes)
         shown = show(profile, name, symbol.multiple, in_lanes)
         # nobody can promise what a loop counter or a loaded value is: all their values count
@@ -360,7 +360,8 @@ class PieceCounter:
         fewest: int = 1,
     ) -> Outcome:
         low, high = lanes_range(lanes, question.target)
-        if question.conditions.masked or fewest < lanes:
+        conditions = question.conditions
+        if conditions.masked or conditions.assumed or fewest < lanes:  # a warp may be cut
             low = min(low, 1)
         units = Range(low, high, float(low) if low == high else None)
         ideal = float(max(1, -(-lanes * question.target.width // 32)))

@@ -1,14 +1,11 @@
-"""Forms as SymPy expressions and as text for the reader.
+"""Forms as text in SymPy's syntax.
 
-Names are identifiers (``threadIdx_x``), so that ``sympify`` reads the text back.  SymPy is
-imported here and in ``formulas`` only, and only when something is shown.
+Names are identifiers (``threadIdx_x``) and functions are SymPy's where it has them (``floor``,
+``Mod``), so that ``sympify`` reads the text back.  SymPy itself is not needed to write it, and
+building its expressions for every address would cost more than the analysis.
 """
 
 from __future__ import annotations
-
-from typing import Any
-
-import sympy
 
 from coalescecheck.symbolic.form import Atom, Context, Form, Symbol
 
@@ -37,37 +34,42 @@ _FUNCTIONS = {
 
 
 class Renderer:
-    """Turns the forms of one context into SymPy expressions and strings."""
+    """Turns the forms of one context into strings."""
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
-        self._known: dict[int, Any] = {}
+        self._known: dict[int, str] = {}
         self._names: dict[str, int] = {}
 
     def text(self, form: Form) -> str:
         """The form as a SymPy string."""
-        return str(self.expression(form))
+        terms = [(m, c) for m, c in form.terms.items() if m]
+        parts = sorted((self._product(m, abs(c)), c < 0) for m, c in terms)
+        if form.constant or not parts:
+            parts.append((str(abs(form.constant)), form.constant < 0))
+        (first, negative), *others = parts
+        return (
+            ("-" if negative else "")
+            + first
+            + "".join(f" {'-' if minus else '+'} {term}" for term, minus in others)
+        )
 
-    def expression(self, form: Form) -> Any:
-        """The form as a SymPy expression."""
-        terms = []
-        for monomial, coefficient in form.terms.items():
-            factors = [self._generator(g) for g in monomial]
-            terms.append(sympy.Mul(sympy.Integer(coefficient), *factors))
-        return sympy.Add(*terms)
+    def _product(self, monomial: tuple[int, ...], factor: int) -> str:
+        factors = [self._generator(g) for g in monomial]
+        return "*".join([str(factor), *factors] if factor != 1 else factors)
 
-    def _generator(self, g: int) -> Any:
+    def _generator(self, g: int) -> str:
         known = self._known.get(g)
         if known is None:
             generator = self._ctx.generators[g]
             if isinstance(generator, Symbol):
-                known = sympy.Symbol(self._name(g, generator), integer=True)
+                known = self._name(generator)
             else:
                 known = self._atom(generator)
             self._known[g] = known
         return known
 
-    def _name(self, g: int, symbol: Symbol) -> str:
+    def _name(self, symbol: Symbol) -> str:
         """An identifier that no other symbol has."""
         plain = "".join(c if c.isalnum() else "_" for c in symbol.name.split("#")[0])
         plain = plain.strip("_") or "pointer"
@@ -75,16 +77,14 @@ class Renderer:
         self._names[plain] += 1
         return plain if count == 0 else f"{plain}_{count}"
 
-    def _atom(self, atom: Atom) -> Any:
-        args = [self.expression(arg) for arg in atom.args]
+    def _atom(self, atom: Atom) -> str:
+        args = [self.text(arg) for arg in atom.args]
         if atom.op == "fdiv":
-            args = [args[0] / args[1]]
-        # undefined functions print like SymPy's own, but cost nothing to build
-        return sympy.Function(_FUNCTIONS.get(atom.op, atom.op))(*args)
+            args = [f"({args[0]})/{args[1]}" if len(atom.args[0].terms) > 1 else "/".join(args)]
+        return f"{_FUNCTIONS.get(atom.op, atom.op)}({', '.join(args)})"
 
     def condition(self, guard: Form) -> str:
         """A guard for the reader: ``i - n < 0`` becomes ``i < n``."""
-        expression = self.expression(guard)
         found = _single(self._ctx, guard)
         if found is not None:
             atom, negated = found
@@ -93,7 +93,7 @@ class Renderer:
             sign = {("lt0", False): "<", ("lt0", True): ">=", ("eq0", False): "=="}
             symbol = sign.get((atom.op, negated), "!=")
             return f"{self.text(left)} {symbol} {self.text(right)}"
-        return str(expression)
+        return self.text(guard)
 
 
 def _single(ctx: Context, guard: Form) -> tuple[Atom, bool] | None:

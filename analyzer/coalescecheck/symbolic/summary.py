@@ -25,6 +25,7 @@ from coalescecheck.symbolic.render import Renderer
 from coalescecheck.symbolic.values import Geometry
 
 NATURAL_SHARED_START = 4  # static shared arrays of words and wider start on a word
+ADDRESS_LIMIT = 2000  # characters; a longer expression helps nobody
 ASSUMED_BLOCK = "blockDim.x is a multiple of 32"
 
 
@@ -44,17 +45,19 @@ def summarize(
     kernel: Kernel,
     launch: Launch,
     params: Mapping[str, int],
-    only_block: tuple[int, int, int] | None = None,
+    blocks: tuple[tuple[int, int, int], ...] | None = None,
+    texts: bool = True,
 ) -> Summary:
     """Count every access of ``kernel``.
 
-    ``params`` are the known integer parameters; ``only_block`` restricts the launch to one
-    block.  Block and grid come from ``launch``; an unknown
-    block is taken to be a multiple of 32 wide (the assumption is in the result).
+    ``params`` are the known integer parameters; ``blocks`` restricts the launch to some blocks;
+    without ``texts`` nothing is written out for the reader.  Block and grid come from
+    ``launch``; an unknown block is taken to be a multiple of 32 wide (the assumption is in the
+    result).
     """
     lanes = lanes_of(launch.block)
     ctx = Context(lambda context, form: _differs(context, lanes, form))
-    geometry = Geometry(launch.block, launch.grid, launch.shared_bytes, only_block)
+    geometry = Geometry(launch.block, launch.grid, launch.shared_bytes, blocks)
     interpreter = Interpreter(kernel, ctx, geometry, params)
     try:
         reaches = interpreter.run()
@@ -63,10 +66,10 @@ def summarize(
     by_access: dict[int, list[Reach]] = {}
     for reach in reaches:
         by_access.setdefault(reach.access, []).append(reach)
-    grid = launch.grid if only_block is None else Dim3(1)
+    grid = launch.grid if blocks is None else Dim3(len(blocks))
     if launch.block is None:
         grid = None  # without the number of warps there is no number of requests
-    summarizer = _Summarizer(kernel, replace(launch, grid=grid), ctx, lanes)
+    summarizer = _Summarizer(kernel, replace(launch, grid=grid), ctx, lanes, texts)
     results = tuple(
         summarizer.result(access, by_access.get(access.id, [])) for access in kernel.accesses
     )
@@ -94,7 +97,10 @@ def _threads(ctx: Context, lanes: Lanes, form: Form) -> dict[int, np.ndarray]:
 class _Summarizer:
     """Turns reaches into results, access by access."""
 
-    def __init__(self, kernel: Kernel, launch: Launch, ctx: Context, lanes: Lanes) -> None:
+    def __init__(
+        self, kernel: Kernel, launch: Launch, ctx: Context, lanes: Lanes, texts: bool
+    ) -> None:
+        self._texts = texts
         self._kernel, self._launch, self._ctx = kernel, launch, ctx
         self._counter = Counter(ctx, lanes)
         self._renderer = Renderer(ctx)
@@ -224,7 +230,7 @@ class _Summarizer:
             array=array,
             space=space.value,
             width_bytes=width,
-            address=self._address(reach),
+            address=self._address(reach) if self._texts else None,
             lane_stride_bytes=self._renderer.text(stride) if isinstance(stride, Form) else stride,
             pattern=pattern_name(stride, outcome, width, gathers, same),
             certainty=outcome.certainty,
@@ -236,7 +242,7 @@ class _Summarizer:
             efficiency=None if banked else _efficiency(outcome),
             wavefronts=units if banked else None,
             bank_conflict_degree=outcome.degree if space is Space.SHARED else None,
-            guards=tuple(self._pieces.display(self._renderer.condition(g)) for g in reach.path),
+            guards=self._guards(reach) if self._texts else (),
             loops=tuple(_loop_text(info.span.line, info.limit) for info in reach.loops),
             assumptions=outcome.assumptions,
         )
@@ -247,8 +253,13 @@ class _Summarizer:
             for _, s in self._ctx.symbols(question.split.lanes)
         )
 
-    def _address(self, reach: Reach) -> str:
-        return self._renderer.text(reach.address)
+    def _address(self, reach: Reach) -> str | None:
+        text = self._renderer.text(reach.address)
+        return text if len(text) <= ADDRESS_LIMIT else None
+
+    def _guards(self, reach: Reach) -> tuple[str, ...]:
+        texts = (self._pieces.display(self._renderer.condition(g)) for g in reach.path)
+        return tuple(t if len(t) <= ADDRESS_LIMIT else t[:ADDRESS_LIMIT] + " …" for t in texts)
 
     def _unknown(
         self,

@@ -22,12 +22,12 @@ FLOATING = "computed in floating point"
 @dataclass(frozen=True, slots=True)
 class Geometry:
     """What is known of the launch: block and grid (None: unknown), dynamic shared memory in
-    bytes, and the one block to look at (None: all)."""
+    bytes, and the blocks to look at, as their indices (None: all)."""
 
     block: Dim3 | None
     grid: Dim3 | None
     shared_bytes: int | None = None
-    only: tuple[int, int, int] | None = None
+    blocks: tuple[tuple[int, int, int], ...] | None = None
 
 
 class Values:
@@ -142,8 +142,8 @@ class Values:
                     return self._axis(name, "row", 0, last)
                 return self.ctx.symbol(Symbol(name, "tid", True, 0, last))
             case "blockIdx":
-                if self.geometry.only is not None:
-                    return number(self.geometry.only[at])
+                if self.geometry.blocks is not None:
+                    return self._sampled(tuple(b[at] for b in self.geometry.blocks))
                 high = None if grid is None else grid[at] - 1
                 return number(0) if high == 0 else self._axis(name, "bid", 0, high)
             case "blockDim":
@@ -164,6 +164,13 @@ class Values:
 
     def _axis(self, name: str, kind: str, low: int, high: int | None, multiple: int = 1) -> Form:
         return self.ctx.symbol(Symbol(name, kind, False, low, high, multiple))
+
+    def _sampled(self, values: tuple[int, ...]) -> Form:
+        """A block index that takes these values, one per sampled block."""
+        if len(set(values)) == 1:
+            return number(values[0])
+        block = self.ctx.symbol(Symbol("block", "bid", False, 0, len(values) - 1))
+        return self.ctx.atom("table", (block,), (min(values), max(values)), values)
 
     def linear_thread(self) -> Form:
         """x + y*Dx + z*Dx*Dy."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pytest
-
 import rewriting
 
 CASES = {
     "declarators are split, one line each": (
-        "int a = 1, *p = &a, t[3];",
-        ["int a = 1;", "int *p = &a;", "int t[3];"],
+        "int b = 1, *p = &b, t[3];",
+        ["int b = 1;", "int *p = &b;", "int t[3];"],
     ),
     "an int constant becomes an enumerator": (
         "const int N = 4 * 2; float t[N];",

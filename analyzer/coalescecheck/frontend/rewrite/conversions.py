@@ -95,7 +95,7 @@ class Conversions:
         if isinstance(source, types.Record):
             path = self._s.records.base_path(source, to.cname)
             if path is not None and to.layout.fields:
-                return Ex((ex.at(PRIMARY), ".", ".".join(path)), to, lvalue=ex.lvalue)
+                return Ex(self._s.methods.inside(ex, path), to, lvalue=ex.lvalue)
             converted = self._by_operator(ex, to, node, env)
             if converted is not None:
                 return converted
@@ -161,7 +161,7 @@ class Conversions:
             if path is not None:
                 if not bare.layout.fields:
                     return self._cast_address(ex, target)
-                return ("&", ex.at(PRIMARY), ".", ".".join(path))
+                return ("&", self._s.methods.inside(ex, path))
         if ex.lvalue and isinstance(bare, types.Unknown):
             return self._cast_address(ex, target)
         value = ex if isinstance(target, types.Auto) else self.coerce(ex, target, node, env)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from coalescecheck.frontend.rewrite import index, syntax, types
+from coalescecheck.frontend.rewrite import syntax, types
 from coalescecheck.frontend.rewrite.body import FunctionWriter
 from coalescecheck.frontend.rewrite.emit import Mark, Piece, joined, plain
-from coalescecheck.frontend.rewrite.env import Env, Local, TypeBound, ValueBound
-from coalescecheck.frontend.rewrite.ex import ASSIGN, PRIMARY, Ex, integer, literal
+from coalescecheck.frontend.rewrite.env import Env, Local, ValueBound
+from coalescecheck.frontend.rewrite.ex import ASSIGN, PRIMARY, Ex, literal
 from coalescecheck.frontend.rewrite.misread import MisreadDeclaration
 from coalescecheck.frontend.rewrite.output import c_name
 from coalescecheck.frontend.rewrite.syntax import text
@@ -57,7 +57,7 @@ class Declarations:
                 continue
             binding = _structured(declarator)
             if binding is not None:
-                self._structured(node, declarator, binding, env, writer)
+                self._s.local_names.structured(node, declarator, binding, env, writer)
                 continue
             variable = self._variable(node, declarator, env)
             if variable is not None:
@@ -346,71 +346,6 @@ class Declarations:
             parts.append((mark, shown, " = ", value) if value is not None else (mark, shown))
             env.names[variable.name] = Local(c, type_)
         return joined(parts)
-
-    def _structured(
-        self, node: Node, declarator: Node, binding: Node, env: Env, writer: FunctionWriter
-    ) -> None:
-        """``auto [a, b] = record;``."""
-        value = declarator.child_by_field_name("value")
-        names = [text(n) for n in syntax.operands(binding)]
-        if value is None:
-            return
-        ex = self._s.expressions.emit(value, env)
-        fields = ex.type.layout.fields if isinstance(ex.type, types.Record) else []
-        if len(fields) != len(names):
-            self._s.say(
-                declarator,
-                "warning",
-                "a structured binding is not understood: its values are unknown",
-            )
-            for name in names:
-                opaque = self._s.opaque_call([ex], types.UNKNOWN, Mark(declarator.start_byte))
-                writer.line(("unknown_t ", c_name(name), " = ", opaque.at(ASSIGN), ";"))
-                env.names[name] = Local(c_name(name), types.UNKNOWN)
-            return
-        holder = writer.fresh("bound")
-        type_ = types.unqualified(ex.type)
-        reference = syntax.inner_declarator(declarator)
-        by_address = reference is not None and reference.type == "reference_declarator"
-        if by_address and ex.lvalue:
-            spelled = types.declare(types.Pointer(type_), holder)
-            writer.line((spelled, " = ", self._s.functions.receiver(ex, ()), ";"))
-        else:
-            writer.line((types.declare(type_, holder), " = ", ex.at(ASSIGN), ";"))
-        arrow = "->" if by_address and ex.lvalue else "."
-        for name, field in zip(names, fields, strict=True):
-            env.names[name] = Local(f"{holder}{arrow}{field.name}", field.type, static=True)
-
-    def type_name(self, node: Node, env: Env) -> None:
-        """A typedef or using declaration."""
-        scope = index.Scope("", None)
-        index.local_entries(node, scope)
-        for name, entries in scope.entries.items():
-            for entry in entries:
-                if isinstance(entry, index.AliasEntry):
-                    if entry.type.type in syntax.RECORDS and entry.type.child_by_field_name("name"):
-                        self._s.records.in_place(entry.type, env)
-                    type_ = self._s.typenames.alias(entry, env)
-                    env.names[name] = TypeBound(type_)
-
-    def local_enum(self, node: Node, env: Env) -> None:
-        """The enumerators of an enum declared in a function."""
-        number: int | None = -1
-        name = node.child_by_field_name("name")
-        for item in syntax.operands(node.child_by_field_name("body")):
-            label = item.child_by_field_name("name")
-            if label is None:
-                continue
-            value = item.child_by_field_name("value")
-            if value is not None:
-                number = self._s.expressions.constant(value, env)
-            elif number is not None:
-                number += 1
-            if number is not None:
-                ex = integer(number)
-                env.names[text(label)] = ValueBound(plain(ex.piece), types.INT, ex.value)
-        if name is not None:
-            env.names[text(name)] = TypeBound(types.INT)
 
 
 def _structured(declarator: Node) -> Node | None:

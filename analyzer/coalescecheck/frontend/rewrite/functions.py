@@ -323,7 +323,7 @@ class Functions:
             ex = self._s.conversions.materialised(ex)
         if not path:
             return address_of(ex)
-        return ("&", ex.at(16), ".", ".".join(path))
+        return ("&", self._s.methods.inside(ex, path))
 
 
 def by_value(type_: CType) -> CType:

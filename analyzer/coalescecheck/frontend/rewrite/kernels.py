@@ -6,7 +6,7 @@ In: a :class:`Unit`.  Out: :class:`KernelDecl` and :class:`KernelC`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser
@@ -108,10 +108,10 @@ def _declare(
     if entry.scope.kind == "record":
         path = [*_record_path(owners), entry.name]
     env = _home(session, entry, owners)
-    head = tuple(p for h in entry.heads if h for p in h)
+    head = _head(entry)
     bound = _bound(session, head, {}, env)
     inner = Env(env, dict(bound))
-    others = [e for e in entry.scope.entries.get(entry.name, ()) if isinstance(e, FunctionEntry)]
+    others = _others(entry)
     name = syntax.declared_name(entry.declarator) or entry.declarator
     return KernelDecl(
         "::".join(path),
@@ -126,6 +126,26 @@ def _declare(
         top=session.top,
         home=owners,
     )
+
+
+def _others(entry: FunctionEntry) -> list[FunctionEntry]:
+    """The declarations with the kernel's name in its scope."""
+    entries = entry.scope.entries.get(entry.name, ())
+    return [e for e in entries if isinstance(e, FunctionEntry)]
+
+
+def _head(entry: FunctionEntry) -> tuple[TemplateParameter, ...]:
+    """The template parameters; defaults may stand at an earlier declaration."""
+    head = tuple(p for h in entry.heads if h for p in h)
+    for other in _others(entry):
+        earlier = tuple(p for h in other.heads if h for p in h)
+        if other is entry or len(earlier) != len(head) or other.arguments is not None:
+            continue
+        head = tuple(
+            replace(p, default=e.default) if p.default is None else p
+            for p, e in zip(head, earlier, strict=True)
+        )
+    return head
 
 
 def _record_path(owners: tuple[index.RecordEntry, ...]) -> list[str]:
@@ -178,7 +198,7 @@ def rewrite_kernel(unit: Unit, decl: KernelDecl, template_args: Mapping[str, str
     """One instance of a kernel as kernel C; ``launches`` is left empty."""
     session = Session(decl.top, unit.code, unit.locate)
     entry, home = decl.entry, _home(session, decl.entry, decl.home)
-    head = tuple(p for h in entry.heads if h for p in h)
+    head = _head(entry)
     bound = _bound(session, head, template_args, home)
     special = _specialisation(session, decl, head, bound, home)
     env = Env(home, {} if special is not None else dict(bound))

@@ -6,12 +6,13 @@ has no such member.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import groups, index, syntax, types
-from coalescecheck.frontend.rewrite.emit import Piece, plain
+from coalescecheck.frontend.rewrite.emit import Mark, Piece, plain
 from coalescecheck.frontend.rewrite.env import Env, Found
 from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, dereferenced
 from coalescecheck.frontend.rewrite.index import FunctionEntry
@@ -87,16 +88,20 @@ class Methods:
         found = self._s.records.member(base.type, c_name(name))
         if found is None or found.member is None:
             return None
-        path = ".".join(found.member.path)
-        pointer = self._arrow(base)
-        piece: Piece = (base.at(PRIMARY), ".", path)
-        if pointer is not None:
-            piece = (pointer, "->", path)
+        start = Mark(node.start_byte, leads=True)
+        piece: Piece = (start, self.inside(base, found.member.path))
         type_ = found.member.type
         if isinstance(type_, types.Reference):
             return dereferenced(piece, type_.target)
         type_ = types.qualified(type_, const=base.type.const, volatile=base.type.volatile)
         return Ex(piece, type_, PRIMARY, lvalue=base.lvalue, pure=base.pure)
+
+    def inside(self, base: Ex, path: Sequence[str]) -> Piece:
+        """C text of a member of an object, by the names that lead to it."""
+        pointer = self._arrow(base)
+        if pointer is not None:
+            return (pointer, "->", ".".join(path))
+        return (base.at(PRIMARY), ".", ".".join(path))
 
     @staticmethod
     def _arrow(base: Ex) -> Piece | None:

@@ -357,7 +357,8 @@ class Operators:
         if isinstance(type_, types.Pointer) and type_.target != types.VOID:
             if types.is_floating(index.type):
                 index = self._s.conversions.explicit(index, types.INT, node, env)
-            piece = (base.at(PRIMARY), "[", index.piece, "]")
+            start = Mark(node.start_byte, leads=True)
+            piece = (start, base.at(PRIMARY), "[", index.piece, "]")
             return Ex(piece, type_.target, PRIMARY, lvalue=True)
         return self._s.unknown_place(f"element of {_describe(type_)}", [base, index], node)
 

@@ -7,46 +7,83 @@ offsets still mean the same places.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from functools import cache
 
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
 
-_ALIGN = re.compile(rb"\b(?:__align__|__builtin_align__)(?=\s*\()")
-# `[=] __device__ (int i) {…}`: the grammar has no specifiers there
-_LAMBDA = re.compile(rb"(\]\s*)((?:(?:__device__|__host__|__forceinline__)\s*)+)(?=[({])")
-_SPELLINGS = re.compile(rb"\b__(const|volatile|signed)__(?!\w)")
-_RESTRICT = re.compile(rb"\b__restrict\b(?!_)")
-_WORDS = re.compile(
-    rb"\b(?:__grid_constant__|__device_builtin__|__maxnreg__\s*\(\s*\d+\s*\)"
-    rb"|__cluster_dims__\s*\([\w\s,]*\)|__tile_static__|_CRTIMP)(?!\w)"
+# what is replaced (a pattern's last group, or all of it), and by what
+_SUBSTITUTES = (
+    (re.compile(rb"\b(?:__align__|__builtin_align__)(?=\s*\()"), b"alignas"),
+    # `[=] __device__ (int i) {…}`: the grammar has no specifiers there
+    (re.compile(rb"\]\s*((?:(?:__device__|__host__|__forceinline__)\s*)+)(?=[({])"), b""),
+    (re.compile(rb"\b__typeof__\b"), b"decltype"),
+    (re.compile(rb"\b__const__(?!\w)"), b"const"),
+    (re.compile(rb"\b__volatile__(?!\w)"), b"volatile"),
+    (re.compile(rb"\b__signed__(?!\w)"), b"signed"),
+    (re.compile(rb"\b__restrict\b(?!_)"), b"restrict"),
+    (
+        re.compile(
+            rb"\b(?:__grid_constant__|__device_builtin__|__maxnreg__\s*\(\s*\d+\s*\)"
+            rb"|__cluster_dims__\s*\([\w\s,]*\)|__tile_static__|_CRTIMP)(?!\w)"
+        ),
+        b"",
+    ),
 )
-
-
+_NEWLINE = re.compile(rb"\n")
 # `(a[i]) + b` and `(f(x)) - b` read as casts: there are no casts to arrays and functions
 # same precedence; whoever emits an operator looks at the original code
-_STAND_INS = {"*": "/", "&": "^", "<": ">"}
+_STAND_INS = {"*": b"/", "&": b"^", "<": b">"}
 _ROUNDS = 4  # one misread expression may hide another
 _NO_CAST = ("abstract_array_declarator", "abstract_function_declarator")
 
 
+class _Edits:
+    """Replacements of equal length, and a reparse that looks only at what they touch."""
+
+    def __init__(self, code: bytes, tree: Tree) -> None:
+        self.code = bytearray(code)
+        self.tree = tree
+        self._touched: list[int] = []
+
+    def put(self, start: int, text: bytes) -> None:
+        """``text`` at offset ``start``."""
+        self.code[start : start + len(text)] = text
+        self._touched += [start, start + len(text)]
+
+    def parsed(self) -> bool:
+        """Brings the tree up to date; False if nothing was replaced."""
+        if not self._touched:
+            return False
+        lines = [m.end() for m in _NEWLINE.finditer(self.code)]
+
+        def point(byte: int) -> tuple[int, int]:
+            row = bisect_right(lines, byte)
+            return row, byte - (lines[row - 1] if row else 0)
+
+        tree = self.tree.copy()  # the original belongs to others
+        for start, end in zip(self._touched[::2], self._touched[1::2], strict=True):
+            tree.edit(start, end, end, point(start), point(end), point(end))
+        self._touched.clear()
+        self.tree = Parser(_language()).parse(bytes(self.code), tree)
+        return True
+
+
 def repaired(code: bytes, tree: Tree) -> Tree:
     """The tree of ``code`` with the words replaced; ``tree`` itself if there are none."""
-    language = _language()
-    fixed = _ALIGN.sub(lambda m: b"alignas".ljust(len(m[0])), code)
-    fixed = _LAMBDA.sub(lambda m: m[1] + b" " * len(m[2]), fixed)
-    fixed = _SPELLINGS.sub(lambda m: m[1].ljust(len(m[0])), fixed)
-    fixed = fixed.replace(b"__typeof__", b"decltype  ")
-    fixed = _RESTRICT.sub(b"restrict  ", fixed)
-    fixed = _WORDS.sub(lambda m: b" " * len(m[0]), fixed)
-    if fixed != code:
-        tree = Parser(language).parse(fixed)
+    edits = _Edits(code, tree)
+    for pattern, replacement in _SUBSTITUTES:
+        for match in pattern.finditer(code):
+            group = match.lastindex or 0
+            start, end = match.span(group)
+            edits.put(start, replacement.ljust(end - start))
+    edits.parsed()
     for _ in range(_ROUNDS):
-        disguised = _disguised(fixed, tree)
-        if disguised is None:
+        _disguise(edits)
+        if not edits.parsed():
             break
-        fixed, tree = disguised, Parser(language).parse(disguised)
-    return tree
+    return edits.tree
 
 
 @cache
@@ -64,20 +101,18 @@ def _suspects() -> Query:
     )
 
 
-def _disguised(code: bytes, tree: Tree) -> bytes | None:
-    """The code with misread expressions disguised; None if there are none."""
-    captured = QueryCursor(_suspects()).captures(tree.root_node)
-    changed = bytearray(code)
+def _disguise(edits: _Edits) -> None:
+    """Replaces characters that make the grammar misread expressions."""
+    captured = QueryCursor(_suspects()).captures(edits.tree.root_node)
     for node in captured.get("cast", []):
-        _cast(node, changed)
+        _cast(node, edits)
     for node in captured.get("template", []):
-        _comparison(node, changed)
+        _comparison(node, edits)
     for node in captured.get("prototype", []):
-        _initialiser(node, changed)
-    return None if changed == code else bytes(changed)
+        _initialiser(node, edits)
 
 
-def _cast(node: Node, changed: bytearray) -> None:
+def _cast(node: Node, edits: _Edits) -> None:
     """``(a[i]) + b``: blanks for the parentheses.  ``(n * (m)) - 1``: another operator."""
     type_ = node.child_by_field_name("type")
     declarator = type_.child_by_field_name("declarator") if type_ is not None else None
@@ -85,13 +120,13 @@ def _cast(node: Node, changed: bytearray) -> None:
     if stars is None:
         return
     for star in stars:
-        changed[star.start_byte] = ord(_STAND_INS[star.type])
+        edits.put(star.start_byte, _STAND_INS[star.type])
     for child in node.children if not stars else ():
         if child.type in ("(", ")"):
-            changed[child.start_byte] = ord(" ")
+            edits.put(child.start_byte, b" ")
 
 
-def _comparison(node: Node, changed: bytearray) -> None:
+def _comparison(node: Node, edits: _Edits) -> None:
     """``a < b && c >= d`` is no template: nobody writes ``&&`` bare in template arguments."""
     arguments = node.child_by_field_name("arguments")
     if arguments is None:
@@ -99,18 +134,18 @@ def _comparison(node: Node, changed: bytearray) -> None:
     for operand in arguments.named_children:
         sign = operand.child_by_field_name("operator")
         if operand.type == "binary_expression" and sign is not None and sign.type in ("&&", "||"):
-            changed[arguments.start_byte] = ord(_STAND_INS["<"])
+            edits.put(arguments.start_byte, _STAND_INS["<"])
 
 
-def _initialiser(node: Node, changed: bytearray) -> None:
+def _initialiser(node: Node, edits: _Edits) -> None:
     """``int x(a[i]);`` in a function is no prototype: ``int x=a[i] ;``."""
     parameters = node.child_by_field_name("parameters")
     if parameters is None or parameters.named_child_count != 1:
         return
     declarator = parameters.named_children[0].child_by_field_name("declarator")
     if declarator is not None and declarator.type == "abstract_array_declarator":
-        changed[parameters.start_byte] = ord("=")
-        changed[parameters.end_byte - 1] = ord(" ")
+        edits.put(parameters.start_byte, b"=")
+        edits.put(parameters.end_byte - 1, b" ")
 
 
 def _misread(node: Node) -> list[Node] | None:

@@ -40,6 +40,7 @@ from coalescecheck.frontend.rewrite.intrinsic_tables import (
 )
 from coalescecheck.frontend.rewrite.intrinsics import Intrinsics
 from coalescecheck.frontend.rewrite.lambdas import Lambdas
+from coalescecheck.frontend.rewrite.local_names import LocalNames
 from coalescecheck.frontend.rewrite.methods import Methods
 from coalescecheck.frontend.rewrite.naming import Naming
 from coalescecheck.frontend.rewrite.operators import Operators
@@ -94,6 +95,7 @@ class Session:
         self.globals = Globals(self)
         self.statements = Statements(self)
         self.declarations = Declarations(self)
+        self.local_names = LocalNames(self)
 
     @property
     def top_env(self) -> Env:

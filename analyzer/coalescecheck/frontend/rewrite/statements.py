@@ -155,13 +155,13 @@ class Statements:
         self._s.declarations.local(node, env, writer)
 
     def _type_name(self, node: Node, env: Env, writer: FunctionWriter) -> None:
-        self._s.declarations.type_name(node, env)
+        self._s.local_names.type_name(node, env)
 
     def _record(self, node: Node, env: Env, writer: FunctionWriter) -> None:
         self._s.records.in_place(node, env)
 
     def _enum(self, node: Node, env: Env, writer: FunctionWriter) -> None:
-        self._s.declarations.local_enum(node, env)
+        self._s.local_names.local_enum(node, env)
 
     def _jump(self, node: Node, env: Env, writer: FunctionWriter) -> None:
         writer.line((Mark(node.start_byte), text(node).rstrip(";").strip(), ";"))
@@ -300,17 +300,15 @@ class Statements:
     def _while(self, node: Node, env: Env, writer: FunctionWriter) -> None:
         unroll, inner = self._taken_unroll(), env.child({})
         clause, mark = node.child_by_field_name("condition"), Mark(node.start_byte)
-        declared = clause is not None and syntax.child(clause, "declaration") is not None
-        if declared:  # `while (int x = f())` declares x anew each time
+        declared = syntax.child(clause, "declaration") if clause is not None else None
+        if declared is not None:  # `while (int x = f())` declares x anew each time
             writer.line((mark, unroll, "while (true) {"))
-            writer.depth += 1
-            condition, _ = self._condition(clause, inner, writer)
-            writer.line(("if (!", condition.at(UNARY), ") {"))
-            writer.line(INDENT + "break;")
-            writer.line("}")
-            writer.depth -= 1
+            with writer.nested():
+                condition = self._s.declarations.condition(declared, inner, writer)
+                writer.line(("if (!", condition.at(UNARY), ") {"))
+                writer.line(INDENT + "break;")
+                writer.line("}")
             self._branch(node.child_by_field_name("body"), inner, writer)
-            self._close(True, writer)
         else:
             condition, _ = self._condition(clause, inner, writer)
             writer.line((mark, unroll, "while (", condition.piece, ") {"))

@@ -136,7 +136,7 @@ class TypeNames:
     def _list(self, node: Node, env: Env) -> tuple[CType, ...]:
         out = []
         for parameter in syntax.operands(node.child_by_field_name("parameters")):
-            if "parameter_declaration" in parameter.type:
+            if parameter.type in ("parameter_declaration", "optional_parameter_declaration"):
                 declarator = parameter.child_by_field_name("declarator")
                 type_ = types.unqualified(self.declared(parameter, declarator, env))
                 if type_ != types.VOID:
@@ -380,7 +380,7 @@ class TypeNames:
     def _enum(self, node: Node, env: Env) -> CType:
         body = node.child_by_field_name("body")
         if body is not None and env.function is not None:
-            self._s.declarations.local_enum(node, env)
+            self._s.local_names.local_enum(node, env)
         return self._enum_type(node, env)
 
     def _enum_type(self, node: Node, env: Env) -> CType:

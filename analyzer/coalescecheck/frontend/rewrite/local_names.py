@@ -1,0 +1,93 @@
+"""What functions declare besides variables: type names, enumerators, structured bindings.
+
+In: declaration nodes.  Out: names in the environment, and the lines of structured bindings.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from coalescecheck.frontend.rewrite import index, syntax, types
+from coalescecheck.frontend.rewrite.body import FunctionWriter
+from coalescecheck.frontend.rewrite.emit import Mark, plain
+from coalescecheck.frontend.rewrite.env import Env, Local, TypeBound, ValueBound
+from coalescecheck.frontend.rewrite.ex import ASSIGN, integer
+from coalescecheck.frontend.rewrite.output import c_name
+from coalescecheck.frontend.rewrite.syntax import text
+
+if TYPE_CHECKING:
+    from coalescecheck.frontend.rewrite.session import Session
+
+
+class LocalNames:
+    """Enters names that are no ordinary variables."""
+
+    def __init__(self, session: Session) -> None:
+        self._s = session
+
+    def structured(
+        self, node: Node, declarator: Node, binding: Node, env: Env, writer: FunctionWriter
+    ) -> None:
+        """``auto [a, b] = record;``."""
+        value = declarator.child_by_field_name("value")
+        names = [text(n) for n in syntax.operands(binding)]
+        if value is None:
+            return
+        ex = self._s.expressions.emit(value, env)
+        fields = ex.type.layout.fields if isinstance(ex.type, types.Record) else []
+        if len(fields) != len(names):
+            self._s.say(
+                declarator,
+                "warning",
+                "a structured binding is not understood: its values are unknown",
+            )
+            for name in names:
+                opaque = self._s.opaque_call([ex], types.UNKNOWN, Mark(declarator.start_byte))
+                writer.line(("unknown_t ", c_name(name), " = ", opaque.at(ASSIGN), ";"))
+                env.names[name] = Local(c_name(name), types.UNKNOWN)
+            return
+        holder = writer.fresh("bound")
+        type_ = types.unqualified(ex.type)
+        reference = syntax.inner_declarator(declarator)
+        by_address = reference is not None and reference.type == "reference_declarator"
+        if by_address and ex.lvalue:
+            spelled = types.declare(types.Pointer(type_), holder)
+            writer.line((spelled, " = ", self._s.functions.receiver(ex, ()), ";"))
+        else:
+            writer.line((types.declare(type_, holder), " = ", ex.at(ASSIGN), ";"))
+        arrow = "->" if by_address and ex.lvalue else "."
+        for name, field in zip(names, fields, strict=True):
+            env.names[name] = Local(f"{holder}{arrow}{field.name}", field.type, static=True)
+
+    def type_name(self, node: Node, env: Env) -> None:
+        """A typedef or using declaration."""
+        scope = index.Scope("", None)
+        index.local_entries(node, scope)
+        for name, entries in scope.entries.items():
+            for entry in entries:
+                if isinstance(entry, index.AliasEntry):
+                    if entry.type.type in syntax.RECORDS and entry.type.child_by_field_name("name"):
+                        self._s.records.in_place(entry.type, env)
+                    type_ = self._s.typenames.alias(entry, env)
+                    env.names[name] = TypeBound(type_)
+
+    def local_enum(self, node: Node, env: Env) -> None:
+        """The enumerators of an enum declared in a function."""
+        number: int | None = -1
+        name = node.child_by_field_name("name")
+        for item in syntax.operands(node.child_by_field_name("body")):
+            label = item.child_by_field_name("name")
+            if label is None:
+                continue
+            value = item.child_by_field_name("value")
+            if value is not None:
+                number = self._s.expressions.constant(value, env)
+            elif number is not None:
+                number += 1
+            if number is not None:
+                ex = integer(number)
+                env.names[text(label)] = ValueBound(plain(ex.piece), types.INT, ex.value)
+        if name is not None:
+            env.names[text(name)] = TypeBound(types.INT)

@@ -254,3 +254,16 @@ def test_a_class_that_is_its_own_element_without_end() -> None:
     text = "template <int N> struct F { F<N + 1> next; };\n__global__ void k(F<0> *f) { }\n"
     with pytest.raises(UnsupportedConstruct, match="without end"):
         rewriting.rewritten(text)
+
+
+def test_a_function_template_that_calls_itself_without_end() -> None:
+    """It costs one call, not the kernel."""
+    kernel = rewriting.rewritten(
+        "template <int N> __device__ void f(int *a) { a[N] = 0; f<N + 1>(a); }\n"
+        "__global__ void k(int *a) { f<0>(a); a[1] = 2; }"
+    )
+    assert rewriting.body(kernel) == ["f__0(a);", "a[1] = 2;"]
+    assert [d.message for d in kernel.diagnostics] == [
+        "no `f` takes these arguments: its value is unknown"
+    ]
+    assert rewriting.gcc_errors(kernel) == ""

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
 _CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"})
+_HEAP_OPERANDS = frozenset(
+    {"identifier", "subscript_expression", "pointer_expression", "field_expression",
+     "parenthesized_expression", "call_expression"}
+)  # fmt: skip
 _FETCHES = ("tex1D", "tex2D", "tex3D", "texCubemap", "surf1D", "surf2D", "surf3D")
 _PASSED_ON = frozenset({"move", "forward", "as_const", "ref", "cref", "launder"})
 # builtin names that the grammar reads as identifiers when called
@@ -226,14 +230,15 @@ class Calls:
         result: CType = types.VOID
         if type_node is not None and node.type == "new_expression":
             result = types.Pointer(self._s.typenames.type(type_node, env))
-        return self._s.expressions.opaque(
-            node, env, "the device heap is not modelled", result,
-            [n for n in syntax.operands(node) if n.type in ("identifier", "subscript_expression")],
-        )  # fmt: skip
+        parts = [n for n in syntax.operands(node) if n != type_node and n.type in _HEAP_OPERANDS]
+        why = "the device heap is not modelled"
+        return self._s.expressions.opaque(node, env, why, result, parts)
 
     def _launch(self, node: Node, env: Env, holder: Node) -> Ex:
         self._s.say(node, "note", "a launch from the device is not followed")
-        arguments = [ex for ex, _ in self.arguments([(n, env) for n in syntax.operands(holder)])]
+        nodes = syntax.operands(syntax.child(node, "kernel_call_syntax"))
+        nodes += syntax.operands(holder)
+        arguments = [ex for ex, _ in self.arguments([(n, env) for n in nodes])]
         return self._s.opaque_named("device_launch", arguments, types.VOID, node)
 
     # -- the library --------------------------------------------------------------------

@@ -33,7 +33,8 @@ from coalescecheck.frontend.rewrite.types import CType, Record
 if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
-_MAX_INSTANCES = 400  # of one kernel; more are recursive templates that do not end
+_MAX_INSTANCES = 400  # of one kernel
+_MAX_DEPTH = 40  # functions being written inside each other
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +68,11 @@ class Functions:
     def __init__(self, session: Session) -> None:
         self._s = session
         self._known: dict[tuple[object, ...], Instance] = {}
+        self._depth = 0
 
     def full(self) -> bool:
-        return len(self._known) >= _MAX_INSTANCES
+        """Whether no more functions are written: recursive templates need not end."""
+        return len(self._known) >= _MAX_INSTANCES or self._depth >= _MAX_DEPTH
 
     def request(self, choice: Choice, self_type: Record | None) -> Instance:
         """The instance for a choice, written if it is new."""
@@ -93,7 +96,9 @@ class Functions:
             self._declare(instance)
         else:
             instance.cname = self._s.output.unique(name)
+            self._depth += 1
             self._write(instance, entry, writer, constructing)
+            self._depth -= 1
         instance.open = False
         return instance
 

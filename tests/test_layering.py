@@ -15,7 +15,7 @@ LAYERS = (
     "source",
     "errors launch findings",
     "arch isolation",
-    "memory ir",
+    "memory ir facts",
     "options analysis",
     "frontend wording",
     "lower launches",

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from coalescecheck import lower
 from coalescecheck.analysis import AccessResult, PadTrial
+from coalescecheck.facts import Fact
 from coalescecheck.frontend.kernel_c import KernelC
 from coalescecheck.ir.kernel import Array, Kernel, Space
 from coalescecheck.launch import Launch
@@ -22,6 +23,7 @@ def pad_trials(
     kernel: Kernel,
     launch: Launch,
     params: Mapping[str, int],
+    facts: Mapping[str, Fact],
     accesses: Sequence[AccessResult],
 ) -> tuple[PadTrial, ...]:
     """For every conflicting shared array with rows: the kernel analysed again with padded rows."""
@@ -31,7 +33,7 @@ def pad_trials(
         if array.space is not Space.SHARED or len(array.dims) < 2 or not _conflicts(mine):
             continue
         for pad in PADS:
-            trial = _trial(source, array, pad, launch, params, mine)
+            trial = _trial(source, array, pad, launch, params, facts, mine)
             trials.append(trial)
             if all(trial.after[a.access.id] <= _ideal(a) for a in mine):
                 break
@@ -44,10 +46,13 @@ def _trial(
     pad: int,
     launch: Launch,
     params: Mapping[str, int],
+    facts: Mapping[str, Fact],
     mine: Sequence[AccessResult],
 ) -> PadTrial:
     padded = lower.lower(source, pads={array.name: pad})
-    again = {r.access.id: r for r in summarize(padded, launch, params, texts=False).accesses}
+    again = {
+        r.access.id: r for r in summarize(padded, launch, params, texts=False, facts=facts).accesses
+    }
     return PadTrial(
         array.name,
         _declared(array, 0),

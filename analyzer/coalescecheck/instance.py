@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from coalescecheck import lower
 from coalescecheck.advice import pad_trials
 from coalescecheck.analysis import KernelAnalysis
 from coalescecheck.errors import UnsupportedConstruct
+from coalescecheck.facts import Fact, parse_facts
 from coalescecheck.frontend.kernel_c import KernelC
 from coalescecheck.ir.expr import builtins_of
 from coalescecheck.ir.kernel import Kernel, expressions, walk
@@ -27,12 +29,14 @@ def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> Ker
     kernel = lower.lower(kernel_c)
     launch = _with_bounds(kernel_c, kernel, launch)
     params = _known(kernel, launch)
-    summary = summarize(kernel, launch, params)
+    names = {p.name for p in kernel.params} - params.keys()
+    facts = {n: f for n, f in parse_facts(options.assume).items() if n in names}
+    summary = summarize(kernel, launch, params, facts=facts)
     if summary.reason:
         raise UnsupportedConstruct(summary.reason, kernel_c.span)
     checked = Checked(summary.accesses, ())
     if options.verify:
-        checked = verify(kernel, launch, params, summary)
+        checked = verify(kernel, launch, params, facts, summary)
     diagnostics = (*kernel_c.diagnostics, *kernel.diagnostics)
     said = tuple(
         Diagnostic(kernel_c.span, "error", f"simulation disagrees: {problem}")
@@ -47,13 +51,18 @@ def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> Ker
         params=params,
         status=status,
         reason=reason,
-        assumptions=summary.assumptions,
+        assumptions=(*_relied_on(options.assume, facts), *summary.assumptions),
         accesses=checked.accesses,
         races=checked.races,
         arrays=kernel.arrays,
-        pad_trials=pad_trials(kernel_c, kernel, launch, params, checked.accesses),
+        pad_trials=pad_trials(kernel_c, kernel, launch, params, facts, checked.accesses),
         diagnostics=diagnostics + said,
     )
+
+
+def _relied_on(assume: tuple[str, ...], facts: Mapping[str, Fact]) -> tuple[str, ...]:
+    """The given facts that speak of this kernel's parameters."""
+    return tuple(text for text in assume if parse_facts([text]).keys() & facts.keys())
 
 
 def _with_bounds(kernel_c: KernelC, kernel: Kernel, launch: Launch) -> Launch:

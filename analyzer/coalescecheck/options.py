@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from coalescecheck.arch import ARCHS, DEFAULT_ARCH, MAX_THREADS_PER_BLOCK, Arch, arch_named
 from coalescecheck.errors import UsageError
+from coalescecheck.facts import parse_facts
 from coalescecheck.findings import Severity
 from coalescecheck.launch import Dim3
 
@@ -79,10 +80,13 @@ def make_options(
     ``params={"n": 512}`` and ``params=["n=512"]`` mean the same; so do ``block="32x8"`` and
     ``block=(32, 8)``.
     """
+    ranges, single = _ranges(params)
+    assume = (*assume, *ranges)
+    parse_facts(assume)
     return Options(
         block=None if block is None else parse_block(block),
         grid=None if grid is None else parse_grid(grid),
-        params=_pairs(params, parse_param),
+        params=_pairs(single, parse_param),
         assume=tuple(assume),
         templates=_pairs(templates, parse_template),
         defines=tuple(defines),
@@ -136,13 +140,29 @@ def _dim3(option: str, value: str | int | Sequence[int], limit: Dim3) -> Dim3:
 # --- names with values ------------------------------------------------------------------------
 
 
+def _ranges(
+    given: Iterable[str] | Mapping[str, int],
+) -> tuple[list[str], list[str] | Mapping[str, int]]:
+    """``n=16..4096`` as two facts, and the parameters with one value."""
+    if isinstance(given, Mapping):
+        return [], given
+    facts: list[str] = []
+    single: list[str] = []
+    for text in given:
+        name, value = _assignment("param", text, "n=512")
+        low, dots, high = value.partition("..")
+        if not dots:
+            single.append(text)
+        elif _INTEGER.fullmatch(low) and _INTEGER.fullmatch(high) and int(low) <= int(high):
+            facts += [f"{name} >= {int(low)}", f"{name} <= {int(high)}"]
+        else:
+            raise UsageError(f"param: {text!r} is no range such as n=16..4096")
+    return facts, single
+
+
 def parse_param(text: str) -> tuple[str, int]:
     """``n=512`` or ``s.n=0x200``."""
     name, value = _assignment("param", text, "n=512")
-    if ".." in value:
-        raise UsageError(
-            f"param: {text!r} is a range; give one value, or none to analyse for all values"
-        )
     if not _INTEGER.fullmatch(value):
         raise UsageError(f"param: {value!r} in {text!r} is no integer")
     return name, int(value, 16 if "x" in value.lower() else 10)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coalescecheck.analysis import AccessResult, Count, Race, Verified
+from coalescecheck.facts import Fact
 from coalescecheck.ir.kernel import Kernel, Param, Space
 from coalescecheck.launch import WARP_SIZE, Dim3, Launch
 from coalescecheck.simulate import UNDEFINED, AccessTrace, Simulation, simulate
@@ -46,13 +47,19 @@ class Sample:
     reduced: bool = False
 
 
-def verify(kernel: Kernel, launch: Launch, params: Mapping[str, int], summary: Summary) -> Checked:
+def verify(
+    kernel: Kernel,
+    launch: Launch,
+    params: Mapping[str, int],
+    facts: Mapping[str, Fact],
+    summary: Summary,
+) -> Checked:
     """Simulate sampled warps of ``kernel`` and compare."""
     verdicts: dict[int, Verified] = {}
     races: dict[tuple[object, ...], Race] = {}
     problems: list[str] = []
     steps = 0
-    for sample in _samples(kernel, launch, params, summary.work > MAX_WORK):
+    for sample in _samples(kernel, launch, params, facts, summary.work > MAX_WORK):
         if steps > ENOUGH_STEPS:
             break
         run = simulate(
@@ -76,7 +83,11 @@ def verify(kernel: Kernel, launch: Launch, params: Mapping[str, int], summary: S
 
 
 def _samples(
-    kernel: Kernel, launch: Launch, params: Mapping[str, int], heavy: bool
+    kernel: Kernel,
+    launch: Launch,
+    params: Mapping[str, int],
+    facts: Mapping[str, Fact],
+    heavy: bool,
 ) -> list[Sample]:
     """Concrete launches: two when sizes are free, so that both sides of an alignment are seen.
 
@@ -92,7 +103,7 @@ def _samples(
     return [
         Sample(
             concrete,
-            known | {p.name: _value(p, value) for p in free},
+            known | {p.name: _value(p, facts.get(p.name, Fact()).near(value)) for p in free},
             blocks,
             reduced=known != dict(params),
         )

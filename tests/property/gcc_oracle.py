@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from .hardware_in_python import Lanes, moved_to_start, passes, sectors, wavefronts
-from .random_kernels import HEAD, INDICES, PRELUDE, SHARED, SIGNATURE, RandomKernel
+from .kernel_texts import HEAD, PRELUDE, SHARED, SIGNATURE
+from .random_kernels import INDICES, RandomKernel
 
 Key = tuple[int, int, str, str]  # line, line of the call (0: none), operation, array
 Requests = dict[Key, list[int]]

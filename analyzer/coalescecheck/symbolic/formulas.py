@@ -26,7 +26,8 @@ class Shown:
 
 
 def show(profile: Profile, name: str, multiple: int, all_values: bool) -> Shown:
-    """Describe a profile.  ``all_values``: the parameter scales lanes, so small values matter."""
+    """Describe a profile.  ``all_values``: values below ``start`` are possible and count
+    differently."""
     condition = _divisibility(profile, multiple)
     start = profile.start if all_values and profile.start > 1 else None
     if any(low != high for low, high in profile.large):
@@ -75,19 +76,18 @@ def _stride_formula(profile: Profile, parameter: str, far: int) -> str | None:
     above = [n for n in sorted(counts) if 0 < n < profile.start]
     last = min((n for n in counts if counts[n] != far), default=0)
     below = [n for n in sorted(counts) if last <= n < 0]
-    pieces: list[tuple[Any, Any]] = [(counts[0], sympy.Eq(name, 0))]
+    pieces = [f"({counts[0]}, Eq({name}, 0))"]
     if above:
         value = _fit(name, above, counts)
         if value is None:
             return None
-        pieces.append((value, (name > 0) & (name < profile.start)))
+        pieces.append(f"({value}, ({name} > 0) & ({name} < {profile.start}))")
     if below:
         value = _fit(name, below, counts)
         if value is None:
             return None
-        pieces.append((value, (name < 0) & (name > last - 1)))
-    pieces.append((far, True))
-    return str(sympy.Piecewise(*pieces))
+        pieces.append(f"({value}, ({name} > {last - 1}) & ({name} < 0))")
+    return f"Piecewise({', '.join(pieces)}, ({far}, True))"
 
 
 def _fit(name: Any, at: list[int], counts: dict[int, int]) -> Any | None:

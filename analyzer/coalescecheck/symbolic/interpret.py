@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from coalescecheck.facts import Fact
 from coalescecheck.ir import kernel as ir
 from coalescecheck.ir.expr import Expr, Var
 from coalescecheck.symbolic import operators as op
@@ -30,8 +31,14 @@ class Interpreter:
     """Runs one kernel; ``reaches`` is the result."""
 
     def __init__(
-        self, kernel: ir.Kernel, ctx: Context, geometry: Geometry, params: Mapping[str, int]
+        self,
+        kernel: ir.Kernel,
+        ctx: Context,
+        geometry: Geometry,
+        params: Mapping[str, int],
+        facts: Mapping[str, Fact],
     ) -> None:
+        self._facts = facts
         self.kernel = kernel
         self.ctx = ctx
         self.values = Values(ctx, geometry, params)
@@ -56,9 +63,11 @@ class Interpreter:
             return number(known)
         if param.type.kind in ("float", "unknown"):
             return self.values.opaque(param.type, False, f"parameter `{param.name}`")
-        low = 0 if param.type.kind == "uint" else None
-        high = 1 if param.type.name == "bool" else None
-        return self.ctx.symbol(Symbol(param.name, "param", False, low, high))
+        fact = Fact(
+            0 if param.type.kind == "uint" else None, 1 if param.type.name == "bool" else None
+        ).narrowed(self._facts.get(param.name, Fact()))
+        symbol = Symbol(param.name, "param", False, fact.low, fact.high, fact.multiple)
+        return self.ctx.symbol(symbol)
 
     # --- statements ---------------------------------------------------------------------------
 

@@ -197,8 +197,10 @@ def remainder(ctx: Context, left: Form, right: Form) -> Form:
         quotient = _truncated(left.constant, right.constant)
         return number(left.constant - quotient * right.constant)
     if low is not None and low >= 0:
-        limit = ctx.bounds(right)[1]
-        high = high if limit is None else (limit - 1 if high is None else min(high, limit - 1))
+        r_low, r_high = ctx.bounds(right)
+        if r_low is not None and r_high is not None:
+            largest = max(abs(r_low), abs(r_high), 1) - 1  # |a % b| < |b|
+            high = largest if high is None else min(high, largest)
         return ctx.atom("cmod", (left, right), (0, high))
     return ctx.atom("cmod", (left, right), _no_further_from_zero(low, high))
 

@@ -154,7 +154,8 @@ class PieceCounter:
         symbol = self._symbol(parameter)
         name = self.renderer.text(Form({(parameter,): 1}))
         in_lanes = parameter in self.ctx.leaves(question.split.lanes)
-        shown = show(profile, name, symbol.multiple, in_lanes)
+        small = in_lanes and (symbol.low is None or symbol.low < profile.start)
+        shown = show(profile, name, symbol.multiple, small)
         # nobody can promise what a loop counter or a loaded value is: all their values count
         free = symbol.kind in ("counter", "data", "row")
         outcome = self._joined_tallies(profile.everywhere if free else profile.tallies, question)

@@ -9,6 +9,7 @@ from math import prod
 import numpy as np
 
 from coalescecheck.analysis import AccessResult, Count
+from coalescecheck.facts import Fact
 from coalescecheck.ir.kernel import Access, Array, Kernel, Space
 from coalescecheck.launch import Dim3, Launch
 from coalescecheck.symbolic.count import Counter
@@ -47,18 +48,19 @@ def summarize(
     params: Mapping[str, int],
     blocks: tuple[tuple[int, int, int], ...] | None = None,
     texts: bool = True,
+    facts: Mapping[str, Fact] | None = None,
 ) -> Summary:
     """Count every access of ``kernel``.
 
-    ``params`` are the known integer parameters; ``blocks`` restricts the launch to some blocks;
-    without ``texts`` nothing is written out for the reader.  Block and grid come from
-    ``launch``; an unknown block is taken to be a multiple of 32 wide (the assumption is in the
-    result).
+    ``params`` are the known integer parameters, ``facts`` what may be relied on for others;
+    ``blocks`` restricts the launch to some blocks; without ``texts`` nothing is written out for
+    the reader.  Block and grid come from ``launch``; an unknown block is taken to be a multiple
+    of 32 wide (the assumption is in the result).
     """
     lanes = lanes_of(launch.block)
     ctx = Context(lambda context, form: _differs(context, lanes, form))
     geometry = Geometry(launch.block, launch.grid, launch.shared_bytes, blocks)
-    interpreter = Interpreter(kernel, ctx, geometry, params)
+    interpreter = Interpreter(kernel, ctx, geometry, params, facts or {})
     try:
         reaches = interpreter.run()
     except (TooLarge, RecursionError):

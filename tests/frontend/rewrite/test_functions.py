@@ -264,6 +264,6 @@ def test_a_function_template_that_calls_itself_without_end() -> None:
     )
     assert rewriting.body(kernel) == ["f__0(a);", "a[1] = 2;"]
     assert [d.message for d in kernel.diagnostics] == [
-        "no `f` takes these arguments: its value is unknown"
+        "`f` calls too many instances of functions: its value is unknown"
     ]
     assert rewriting.gcc_errors(kernel) == ""

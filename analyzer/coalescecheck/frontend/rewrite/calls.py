@@ -140,9 +140,11 @@ class Calls:
             known = self._s.intrinsics.call(name, [ex for ex, _ in arguments], node, env)
             if known is not None:
                 return known
-            return self._unresolved(candidates[0][0], arguments, node, env)
+            why = f"no `{candidates[0][0].name}` takes these arguments"
+            return self._unresolved(candidates[0][0], why, arguments, node)
         if self._s.functions.full():
-            return self._unresolved(choice.entry, arguments, node, env)
+            why = f"`{choice.entry.name}` calls too many instances of functions"
+            return self._unresolved(choice.entry, why, arguments, node)
         record = choice.found.record
         if record is None or self._s.methods.is_static(choice.entry, record):
             instance = self._s.functions.request(choice, None)
@@ -162,11 +164,9 @@ class Calls:
         return out
 
     def _unresolved(
-        self, entry: FunctionEntry, arguments: list[tuple[Ex, Node]], node: Node, env: Env
+        self, entry: FunctionEntry, why: str, arguments: list[tuple[Ex, Node]], node: Node
     ) -> Ex:
-        self._s.say(
-            node, "warning", f"no `{entry.name}` takes these arguments: its value is unknown"
-        )
+        self._s.say(node, "warning", f"{why}: its value is unknown")
         return self._s.opaque_named(
             types.mangled([entry.name]), [ex for ex, _ in arguments], types.UNKNOWN, node
         )

@@ -1,0 +1,68 @@
+"""Facts about integer parameters that the user vouches for.
+
+``N % 32 == 0``, ``N >= 1024``, ``N < 4096``, ``N == 512`` as text in, bounds and divisors out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import lcm
+
+from coalescecheck.errors import UsageError
+
+_NAME = r"(?P<name>[A-Za-z_]\w*(?:\.\w+)*)"
+_DIVISIBLE = re.compile(rf"\s*{_NAME}\s*%\s*(?P<divisor>\d+)\s*==\s*0\s*")
+_COMPARED = re.compile(rf"\s*{_NAME}\s*(?P<sign><=|>=|==|<|>)\s*(?P<value>-?\d+)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What is relied on for one parameter: ``low <= value <= high``, a multiple of ``multiple``."""
+
+    low: int | None = None
+    high: int | None = None
+    multiple: int = 1
+
+    def narrowed(self, other: Fact) -> Fact:
+        """Both facts together."""
+        lows = [f.low for f in (self, other) if f.low is not None]
+        highs = [f.high for f in (self, other) if f.high is not None]
+        return Fact(
+            max(lows, default=None), min(highs, default=None), lcm(self.multiple, other.multiple)
+        )
+
+    def near(self, value: int) -> int:
+        """A value that satisfies the fact, close to ``value``."""
+        value = -(-max(value, self.low or value) // self.multiple) * self.multiple
+        if self.high is not None and value > self.high:
+            value = self.high // self.multiple * self.multiple
+        return value
+
+
+def parse_facts(texts: Iterable[str]) -> dict[str, Fact]:
+    """Facts by parameter name; UsageError for text that is no fact."""
+    facts: dict[str, Fact] = {}
+    for text in texts:
+        name, fact = _parse(text)
+        facts[name] = facts.get(name, Fact()).narrowed(fact)
+    return facts
+
+
+def _parse(text: str) -> tuple[str, Fact]:
+    divisible = _DIVISIBLE.fullmatch(text)
+    if divisible is not None and int(divisible["divisor"]) > 0:
+        return divisible["name"], Fact(multiple=int(divisible["divisor"]))
+    compared = _COMPARED.fullmatch(text)
+    if compared is None:
+        raise UsageError(f"assume: {text!r} is no fact such as 'n % 32 == 0' or 'n >= 1024'")
+    value = int(compared["value"])
+    low, high = {
+        "<": (None, value - 1),
+        "<=": (None, value),
+        ">": (value + 1, None),
+        ">=": (value, None),
+        "==": (value, value),
+    }[compared["sign"]]
+    return compared["name"], Fact(low, high)

@@ -88,9 +88,8 @@ def _known(kernel: Kernel, launch: Launch) -> dict[str, int]:
 
 
 def _status(diagnostics: tuple[Diagnostic, ...]) -> tuple[str, str]:
-    """Partial when an error or warning says that something of the kernel was lost."""
-    for severity in ("error", "warning"):
-        for diagnostic in diagnostics:
-            if diagnostic.severity == severity:
-                return "partial", diagnostic.message
+    """Partial when accesses may be missing; one that is only unknown says so itself."""
+    for diagnostic in diagnostics:
+        if diagnostic.severity == "error" or diagnostic.hides:
+            return "partial", diagnostic.message
     return "analysed", ""

@@ -34,12 +34,14 @@ class Diagnostic:
     """Something the analysis could not use, and what that costs the user.
 
     ``severity`` is ``"error"`` (a kernel or file is lost), ``"warning"`` (an access is
-    unknown because of it) or ``"note"``.
+    unknown because of it) or ``"note"``.  ``hides`` says that memory accesses may be missing
+    from the result, as those of a function whose body is not there.
     """
 
     span: Span
     severity: str
     message: str
+    hides: bool = False
 
     def __str__(self) -> str:
         return f"{self.span}: {self.severity}: {self.message}"

@@ -11,7 +11,8 @@ from __future__ import annotations
 from pycparser import c_ast
 
 from coalescecheck.ir import types as ir
-from coalescecheck.ir.expr import ArrayBase, Const, Var
+from coalescecheck.ir.expr import ArrayBase, Const, Undefined, Var
+from coalescecheck.ir.kernel import Space
 from coalescecheck.lower import (
     arith,
     conversions,
@@ -77,10 +78,28 @@ def unknown_call(
 ) -> Value:
     """Nothing is known: not the result, and not what the pointer arguments reach."""
     shown = name.split("__")[0] if name.startswith("opaque__") else name
+    hides = any(_reaches_memory(cx, value) for value in values)
     if shown != "opaque":  # the front end has told why it made an opaque expression
         what = f"`{shown or 'a function pointer'}()` is not known"
-        cx.warn(node, f"{what}: accesses through its result are unknown")
+        lost = "what it accesses is not seen, and " if hides else ""
+        cx.warn(node, f"{what}: {lost}accesses through its result are unknown", hides=hides)
+    elif hides:
+        what = "an expression that is not understood is given a pointer"
+        cx.warn(node, f"{what}: what it accesses is not seen", hides=True)
     return _forgotten_call(cx, shown, values, callee)
+
+
+def _reaches_memory(cx: Context, value: Value) -> bool:
+    """Whether a function that gets this value can access memory other threads see."""
+    match value:
+        case Scalar(type=Pointer()):
+            base = arith.root(value.expr)
+            if isinstance(base, ArrayBase):
+                return cx.arrays[base.array].space is not Space.LOCAL
+            return isinstance(base, Var | Undefined)
+        case Members():
+            return any(_reaches_memory(cx, inner) for inner in value.members.values())
+    return False
 
 
 def _forgotten_call(cx: Context, shown: str, values: list[Value], callee: Callee | None) -> Value:

@@ -105,9 +105,15 @@ class Context:
             return NOWHERE
         return self.source_map.span(coord.line, coord.column or 1)
 
-    def warn(self, node: c_ast.Node | None, message: str, severity: str = "warning") -> None:
+    def warn(
+        self,
+        node: c_ast.Node | None,
+        message: str,
+        severity: str = "warning",
+        hides: bool = False,
+    ) -> None:
         """Tell the user once per place."""
-        self.diagnostics[Diagnostic(self.span(node), severity, message)] = None
+        self.diagnostics[Diagnostic(self.span(node), severity, message, hides)] = None
 
     def unsupported(self, node: c_ast.Node | None, message: str) -> UnsupportedConstruct:
         """The error to raise when the kernel cannot be used at all."""

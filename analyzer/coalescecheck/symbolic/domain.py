@@ -20,6 +20,7 @@ from coalescecheck.symbolic.form import Context, Form, Monomial, Symbol
 from coalescecheck.symbolic.numeric import Evaluator
 
 Ints = NDArray[np.int64]
+Axis = tuple[Ints, Ints]
 COMPONENT_LIMIT = 1 << 21  # combinations of values that are enumerated at once
 ROW_LIMIT = 1 << 16
 
@@ -126,7 +127,12 @@ def _component(
     kept = [g for g in raw if g in members]
     mine = sorted(members)
     free = not kept and all(guard is None for guard in guards)
-    axes = [_axis(ctx, g, ranges[g], own if free else None, modulus) for g in mine]
+    axes = []
+    for g in mine:
+        axis = _axis(ctx, g, ranges[g], own if free else None, modulus)
+        if axis is None:
+            return None
+        axes.append(axis)
     total = prod(len(values) for values, _ in axes)
     if total > COMPONENT_LIMIT:
         return None
@@ -151,8 +157,8 @@ def _component(
     return _reduced(rows)
 
 
-def _axis(ctx: Context, g: int, count: int, own: Form | None, modulus: int) -> tuple[Ints, Ints]:
-    """The values of one generator and how often each stands for.
+def _axis(ctx: Context, g: int, count: int, own: Form | None, modulus: int) -> Axis | None:
+    """The values of one generator and how often each stands for; None when there are too many.
 
     A generator that only adds to the address repeats with a period that divides the modulus.
     """
@@ -160,6 +166,8 @@ def _axis(ctx: Context, g: int, count: int, own: Form | None, modulus: int) -> t
     if own is not None and all(isinstance(ctx.generators[h], Symbol) for m in own.terms for h in m):
         divisor = gcd(modulus, *(c for m, c in own.terms.items() if g in m))
         period = min(count, modulus // divisor)
+    if period > COMPONENT_LIMIT:
+        return None
     values = np.arange(period, dtype=np.int64)
     return values, count // max(period, 1) + (values < count % max(period, 1))
 

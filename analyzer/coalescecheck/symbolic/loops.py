@@ -305,17 +305,16 @@ class LoopSolver:
         self, headers: dict[str, Header], updates: dict[str, Form], k: Form, solution: Environment
     ) -> None:
         """Two pointers exchanged in every iteration (ping-pong buffers) alternate with k."""
-        for a, header_a in headers.items():
-            for b, header_b in headers.items():
-                if a >= b or a not in updates or b not in updates:
-                    continue
-                to_b = updates[a] + header_a.base == header_b.base + header_b.symbol
-                to_a = updates[b] + header_b.base == header_a.base + header_a.symbol
-                if to_a and to_b:
-                    odd = op.floor_remainder(self._ctx, k, 2)
-                    first, second = header_a.base + header_a.start, header_b.base + header_b.start
-                    solution[a] = op.select(self._ctx, odd, second, first)
-                    solution[b] = op.select(self._ctx, odd, first, second)
+        owner = {h.base + h.symbol: name for name, h in headers.items()}
+        takes = {name: owner.get(update + headers[name].base) for name, update in updates.items()}
+        for a, b in takes.items():
+            if b is None or a >= b or takes.get(b) != a:
+                continue
+            odd = op.floor_remainder(self._ctx, k, 2)
+            first = headers[a].base + headers[a].start
+            second = headers[b].base + headers[b].start
+            solution[a] = op.select(self._ctx, odd, second, first)
+            solution[b] = op.select(self._ctx, odd, first, second)
 
     # --- tables -------------------------------------------------------------------------------
 

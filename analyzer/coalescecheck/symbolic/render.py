@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from coalescecheck.symbolic.form import Atom, Context, Form, Symbol
 
+LONGEST = 2000  # characters of one atom; a longer one gets a name instead
 _FUNCTIONS = {
     "fdiv": "floor",
     "fmod": "Mod",
@@ -81,7 +82,9 @@ class Renderer:
         args = [self.text(arg) for arg in atom.args]
         if atom.op == "fdiv":
             args = [f"({args[0]})/{args[1]}" if len(atom.args[0].terms) > 1 else "/".join(args)]
-        return f"{_FUNCTIONS.get(atom.op, atom.op)}({', '.join(args)})"
+        text = f"{_FUNCTIONS.get(atom.op, atom.op)}({', '.join(args)})"
+        # shared parts are written out at every use: a chain of them grows without bound
+        return text if len(text) <= LONGEST else f"long_{len(self._known)}"
 
     def condition(self, guard: Form) -> str:
         """A guard for the reader: ``i - n < 0`` becomes ``i < n``."""

@@ -60,6 +60,7 @@ def _trial(
         pad,
         {a.access.id: _cost(a) for a in mine},
         {a.access.id: _cost(again[a.access.id]) for a in mine},
+        {a.access.id: again[a.access.id].sample_lanes for a in mine},
     )
 
 

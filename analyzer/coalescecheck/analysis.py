@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from coalescecheck.ir.kernel import Access, Array
 from coalescecheck.launch import Launch
-from coalescecheck.source import Diagnostic, Span
+from coalescecheck.source import Diagnostic, Edit, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,67 @@ class Count:
     mean: float | None
     ideal: float | None = None
     formula: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class L1Wavefronts:
+    """What a request costs that finds all its data in the L1 cache: cycles of the stage that
+    reads ``data`` through the banks, and of the one that compares a ``tag`` per line."""
+
+    data: Count
+    tag: Count
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """A sum over all requests of a launch, between two integers; ``max`` None: no bound known.
+
+    ``assumed``: only where the printed assumptions hold.
+    """
+
+    min: int
+    max: int | None
+    assumed: bool = False
+
+    @property
+    def exact(self) -> int | None:
+        """The sum, where it is known."""
+        return self.min if self.min == self.max and not self.assumed else None
+
+    def __add__(self, other: Total) -> Total:
+        most = None if self.max is None or other.max is None else self.max + other.max
+        return Total(self.min + other.min, most, self.assumed or other.assumed)
+
+    def joined(self, other: Total) -> Total:
+        """A sum that is one of the two."""
+        most = None if self.max is None or other.max is None else max(self.max, other.max)
+        return Total(min(self.min, other.min), most, self.assumed or other.assumed)
+
+
+@dataclass(frozen=True, slots=True)
+class AccessTotals:
+    """An access over a whole launch: requests; sectors or wavefronts (``units``); what the
+    accesses' bytes need at least (``ideal``) and what is beyond it (``excess``)."""
+
+    requests: Total
+    units: Total
+    ideal: Total
+    excess: Total
+
+
+@dataclass(frozen=True, slots=True)
+class KernelTotals:
+    """A whole launch of a kernel.  ``global_sectors`` are those of loads, stores and atomics
+    together; ``shared_bank_conflicts`` the wavefronts beyond one per phase."""
+
+    global_requests: Total
+    global_sectors: Total
+    global_load_sectors: Total
+    global_store_sectors: Total
+    global_atomic_sectors: Total
+    shared_requests: Total
+    shared_wavefronts: Total
+    shared_bank_conflicts: Total
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +109,11 @@ class AccessResult:
     constant.  ``lane_stride_bytes`` is the distance of neighbouring lanes where it is one value
     (an int) or one expression (a SymPy string).  ``efficiency`` is bytes asked / bytes moved.
     ``requests`` is the number of warp-level requests of the launch, None when it is not known.
+    ``sample_lanes`` is one representative request: the byte offset of each of the 32 lanes from
+    the start of the array (up to a move of all lanes that changes no count where a parameter is
+    not known), None for a lane that does not run; empty where the addresses are not known.
+    ``l1_wavefronts`` is set for global loads that L1 may serve.  ``totals`` are sums over the
+    launch, None where nothing is known of them.
     """
 
     access: Access
@@ -70,6 +136,9 @@ class AccessResult:
     loops: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
     verified: Verified = Verified()
+    sample_lanes: tuple[int | None, ...] = ()
+    l1_wavefronts: L1Wavefronts | None = None
+    totals: AccessTotals | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +155,8 @@ class PadTrial:
     """A shared array re-analysed with ``pad`` extra elements per row.
 
     ``before`` and ``after`` map access ids to the mean (or the maximum where there is no mean)
-    of wavefronts per request of every access of the array.
+    of wavefronts per request of every access of the array; ``lanes_after`` to the sample request
+    after the change.  ``edit`` is the change of the declaration, where it is a local one.
     """
 
     array: str
@@ -95,6 +165,8 @@ class PadTrial:
     pad: int
     before: dict[int, float]
     after: dict[int, float]
+    lanes_after: dict[int, tuple[int | None, ...]] = field(default_factory=dict)
+    edit: Edit | None = None
 
     @property
     def helps(self) -> bool:
@@ -110,6 +182,7 @@ class KernelAnalysis:
 
     ``status``: analysed (every access was reached and counted or explained), partial (some
     construct or access was lost; ``diagnostics`` say which) or failed (``reason``).
+    ``totals`` is None for a kernel that failed.
     """
 
     name: str
@@ -124,6 +197,7 @@ class KernelAnalysis:
     races: tuple[Race, ...] = ()
     arrays: dict[str, Array] = field(default_factory=dict)
     pad_trials: tuple[PadTrial, ...] = ()
+    totals: KernelTotals | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
 
 

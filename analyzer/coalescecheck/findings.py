@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from coalescecheck.source import Span
+from coalescecheck.source import Edit, Span
 
 
 class Severity(IntEnum):
@@ -19,12 +19,16 @@ class Severity(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A change that was re-analysed: ``before`` and ``after`` are the numbers it changes."""
+    """A change that was re-analysed: ``before`` and ``after`` are the numbers it changes.
+
+    ``edit`` is the change of the source where it is a local one.
+    """
 
     description: str
     verified: bool
     before: str
     after: str
+    edit: Edit | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +50,12 @@ class Finding:
     access: int | None = None
     ratio: float | None = None
     instances: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Suppressed:
+    """A finding that is not shown: ``by`` a comment in the ``source`` or the ``baseline``."""
+
+    finding: Finding
+    by: str
+    reason: str = ""

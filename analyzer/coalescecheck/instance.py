@@ -17,6 +17,7 @@ from coalescecheck.launch import Dim3, Launch
 from coalescecheck.options import Options
 from coalescecheck.source import Diagnostic
 from coalescecheck.symbolic import summarize
+from coalescecheck.totals import kernel_totals
 from coalescecheck.verify import Checked, verify
 
 
@@ -57,6 +58,7 @@ def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> Ker
         arrays=kernel.arrays,
         pad_trials=pad_trials(kernel_c, kernel, launch, params, facts, checked.accesses),
         diagnostics=diagnostics + said,
+        totals=kernel_totals(checked.accesses, complete=status == "analysed"),
     )
 
 

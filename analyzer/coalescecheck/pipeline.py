@@ -15,6 +15,7 @@ from pathlib import Path
 
 from coalescecheck import __version__, frontend, lower, rules
 from coalescecheck.analysis import FileAnalysis, KernelAnalysis
+from coalescecheck.edits import with_edits
 from coalescecheck.errors import SourceError, UnsupportedConstruct, UsageError
 from coalescecheck.findings import Finding
 from coalescecheck.frontend.kernel_c import KernelC, SourceFile
@@ -24,7 +25,7 @@ from coalescecheck.isolation import Defect, isolated
 from coalescecheck.launch import Launch
 from coalescecheck.launches import Case, cases_of
 from coalescecheck.options import Options
-from coalescecheck.report.model import FileReport, InternalError, Report
+from coalescecheck.report.model import FileReport, InternalError, Report, RuleInfo
 from coalescecheck.rules.base import Rule
 from coalescecheck.source import Diagnostic, Span
 
@@ -37,7 +38,8 @@ def analyze(paths: Sequence[str], options: Options) -> Report:
     files = [run.file(path) for path in source_files(paths)]
     if options.kernels and not any(file.analysis.kernels for file in files):
         raise UsageError(run.no_such_kernel())
-    return Report(__version__, options.arch.name, _once(files), tuple(run.errors))
+    described = tuple(map(_described, run.rules))
+    return Report(__version__, options.arch.name, _once(files), tuple(run.errors), described)
 
 
 def source_files(paths: Sequence[str]) -> tuple[str, ...]:
@@ -86,10 +88,11 @@ class _Run:
         findings: list[Finding] = []
         for kernel in self.wanted(source.kernels):
             for case in cases_of(kernel, source, self.options):
-                analysis = self.kernel(path, kernel, case)
-                analyses.append(analysis)
-                findings += self.findings(path, analysis)
-        analysis_of_file = FileAnalysis(path, source.text, tuple(analyses), source.diagnostics)
+                analyses.append(self.kernel(path, kernel, case))
+        located = with_edits(path, source.text, analyses)
+        for analysis in located:
+            findings += self.findings(path, analysis)
+        analysis_of_file = FileAnalysis(path, source.text, located, source.diagnostics)
         return FileReport(analysis_of_file, rules.merge(findings))
 
     def wanted(self, kernels: Iterable[KernelC]) -> list[KernelC]:
@@ -101,7 +104,8 @@ class _Run:
     def kernel(self, path: str, kernel: KernelC, case: Case) -> KernelAnalysis:
         launch, options = case.launch, replace(self.options, assume=case.assume)
         if kernel.text is None:
-            return _failed(kernel, launch, "it could not be rewritten to plain C", kernel.span)
+            why = kernel.diagnostics[0].message if kernel.diagnostics else "it could not be read"
+            return _failed(kernel, launch, why, kernel.span)
         try:
             result = isolated("analysis", lambda: analyze_instance(kernel, launch, options))
         except UnsupportedConstruct as error:
@@ -124,13 +128,18 @@ class _Run:
         return f"no kernel is called {wanted}; there are: {there}"
 
 
+def _described(rule: Rule) -> RuleInfo:
+    return RuleInfo(rule.code, rule.slug, rule.severity, rule.summary(), rule.documentation())
+
+
 def _unreadable(path: str, message: str) -> FileReport:
     diagnostic = Diagnostic(Span(path, 0, 0), "error", message)
     return FileReport(FileAnalysis(path, "", (), (diagnostic,)), unreadable=True)
 
 
 def _failed(kernel: KernelC, launch: Launch, reason: str, span: Span) -> KernelAnalysis:
-    said = Diagnostic(span, "error", f"{kernel.name}: {reason}")
+    told = any(d.message == reason for d in kernel.diagnostics)
+    said = () if told else (Diagnostic(span, "error", f"{kernel.name}: {reason}"),)
     return KernelAnalysis(
         name=kernel.name,
         span=kernel.span,
@@ -139,7 +148,7 @@ def _failed(kernel: KernelC, launch: Launch, reason: str, span: Span) -> KernelA
         params=dict(launch.args),
         status="failed",
         reason=reason,
-        diagnostics=(*kernel.diagnostics, said),
+        diagnostics=kernel.diagnostics + said,
     )
 
 

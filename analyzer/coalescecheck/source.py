@@ -45,3 +45,12 @@ class Diagnostic:
 
     def __str__(self) -> str:
         return f"{self.span}: {self.severity}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A change of one line: the characters from ``span`` up to ``end_column`` become ``text``."""
+
+    span: Span
+    end_column: int
+    text: str

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coalescecheck.analysis import AccessResult, Count, Race, Verified
+from coalescecheck.arch import TAGS_PER_CYCLE
 from coalescecheck.facts import Fact
 from coalescecheck.ir.kernel import Kernel, Param, Space
 from coalescecheck.launch import WARP_SIZE, Dim3, Launch
@@ -26,6 +27,7 @@ SMALL_VALUE = 40  # stands in for sizes that would take too long
 MAX_STEPS = 600  # statements executed for one sample
 MAX_WORK = 100  # accesses of one thread that are simulated at the given sizes
 MAX_BLOCKS = 3
+BANKED = (Space.SHARED.value, Space.CONSTANT.value)  # counted in wavefronts
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,30 +179,38 @@ def _disagreement(
     if derived is None:
         return ""
     if derived.certainty != "exact" or derived.requests is None:
-        return _containment(derived, units)
-    return _equality(derived, trace, counts)
+        return _containment(derived, counts) or _sums(derived, trace)
+    return _equality(derived, trace, counts) or _sums(derived, trace)
 
 
 def _within(inner: Count, outer: Count) -> bool:
     return outer.min <= inner.min and inner.max <= outer.max
 
 
-def _containment(derived: AccessResult, units: Count) -> str:
-    bounds = derived.wavefronts or derived.sectors
-    if bounds is None or _within(units, bounds):
-        return ""
-    return f"simulated {units.min}..{units.max}, bounds {bounds.min}..{bounds.max}"
+def _derived_counts(derived: AccessResult) -> dict[str, Count]:
+    """The counts of an access that the simulation counts as well."""
+    l1 = derived.l1_wavefronts
+    counts = {
+        "units": derived.wavefronts or derived.sectors,
+        "lines": derived.lines128,
+        "L1 data": l1.data if l1 else None,
+        "L1 tag": l1.tag if l1 else None,
+    }
+    return {name: count for name, count in counts.items() if count is not None}
+
+
+def _containment(derived: AccessResult, counts: dict[str, Count]) -> str:
+    for name, bounds in _derived_counts(derived).items():
+        own = counts[name]
+        if not _within(own, bounds):
+            return f"{name}: simulated {own.min}..{own.max}, bounds {bounds.min}..{bounds.max}"
+    return ""
 
 
 def _equality(derived: AccessResult, trace: AccessTrace, counts: dict[str, Count]) -> str:
     if derived.requests != trace.requests:
         return f"{trace.requests} requests simulated, {derived.requests} derived"
-    for name, own in (
-        ("units", derived.wavefronts or derived.sectors),
-        ("lines", derived.lines128),
-    ):
-        if own is None:
-            continue
+    for name, own in _derived_counts(derived).items():
         simulated = counts[name]
         same = (own.min, own.max) == (simulated.min, simulated.max)
         if not same or abs((own.mean or 0) - (simulated.mean or 0)) > 1e-6:
@@ -209,14 +219,34 @@ def _equality(derived: AccessResult, trace: AccessTrace, counts: dict[str, Count
 
 
 def _counted(trace: AccessTrace, space: str) -> dict[str, Count]:
-    banked = space in (Space.SHARED.value, Space.CONSTANT.value)
-    units = trace.wavefronts if banked else trace.sectors
-    if not trace.requests:
-        return {"units": Count(0, 0, None), "lines": Count(0, 0, None)}
-    return {
-        name: Count(int(v.min()), int(v.max()), float(v.mean()))
-        for name, v in (("units", units), ("lines", trace.lines))
+    columns = {
+        "units": trace.wavefronts if space in BANKED else trace.sectors,
+        "lines": trace.lines,
+        "L1 data": trace.l1_data,
+        "L1 tag": -(-trace.lines // TAGS_PER_CYCLE),
     }
+    if not trace.requests:
+        return dict.fromkeys(columns, Count(0, 0, None))
+    return {name: Count(int(v.min()), int(v.max()), float(v.mean())) for name, v in columns.items()}
+
+
+def _sums(derived: AccessResult, trace: AccessTrace) -> str:
+    """The sums over all simulated requests against the derived ones."""
+    totals = derived.totals
+    if totals is None:
+        return ""
+    banked = derived.space in BANKED
+    units = int((trace.wavefronts if banked else trace.sectors).sum())
+    ideal = int((trace.ideal_wavefronts if banked else trace.ideal_sectors).sum())
+    for name, own, total in (
+        ("requests", trace.requests, totals.requests),
+        ("units", units, totals.units),
+        ("ideal", ideal, totals.ideal),
+        ("excess", units - ideal, totals.excess),
+    ):
+        if own < total.min or (total.max is not None and own > total.max):
+            return f"total {name}: simulated {own}, derived {total.min}..{total.max}"
+    return ""
 
 
 def _text(count: Count) -> str:

@@ -133,3 +133,52 @@ def test_hostile_sizes_end_soon(tmp_path: Path, text: str) -> None:
     started = time.perf_counter()
     assert any(k.name == "k" for k in frontend.load(str(path)).kernels)
     assert time.perf_counter() - started < 15
+
+
+DAMAGED = """\
+template <int N> __global__ void first(float *a) { a[threadIdx.x] = N; }
+
+__global__ void broken(float *a, int n)
+{
+    for (int k = 0; k < n; k++ {
+        a[threadIdx.x + k] = = 2;
+    }
+    if (n < ) }
+}
+
+__global__ void last(float *a)
+{
+    a[2 * threadIdx.x] = 1;
+}
+
+void run(float *a)
+{
+    first<3><<<1, 32>>>(a);
+    last<<<1, 32>>>(a);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        DAMAGED,
+        # everything on one line each, with a brace that never opens
+        "__global__ void first(float *a) { a[0] = 1; }\n"
+        "__global__ void broken(float *a) { a[threadIdx.x = ; if ( }\n"
+        "__global__ void last(float *a) { a[1] = 1; }\n"
+        "void run(float *a) { first<<<1, 32>>>(a); last<<<1, 32>>>(a); }\n",
+    ],
+    ids=["several faults over several lines", "unbalanced on one line"],
+)
+def test_a_kernel_with_syntax_errors_does_not_cost_the_others(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(text)
+    kernels = {k.name: k for k in frontend.load(str(path)).kernels}
+    assert set(kernels) == {"first", "broken", "last"}
+    assert kernels["broken"].text is None
+    (said,) = kernels["broken"].diagnostics
+    assert (said.severity, said.span.line) == ("error", kernels["broken"].span.line)
+    for name in ("first", "last"):
+        assert kernels[name].text is not None
+        assert len(kernels[name].launches) == 1

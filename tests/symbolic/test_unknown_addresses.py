@@ -158,6 +158,13 @@ def test_a_guard_switches_off_the_lanes_c_says(guard: str, lanes: int) -> None:
     assert count(found).min == count(found).max == lanes
 
 
+@pytest.mark.parametrize("type_", ["unsigned", "unsigned long"])
+def test_the_complement_of_unknown_unsigned_data_is_not_negative(type_: str) -> None:
+    # ~x < 32 holds for the largest x only; a form -x - 1 would always be below 32
+    body = f"{type_} x = idx[0] & 255; if (~x < 32u) o[threadIdx.x] = 1;"
+    assert all(found.requests != 1 for found in results(body, grid=(1,)) if found.array == "o")
+
+
 def test_a_shared_atomic_on_one_word_serialises() -> None:
     body = "[[cuda::shared]] int b[64]; atomicAdd__int(&b[threadIdx.x % 4], 1);"
     found = result(body, "b", grid=(1,))

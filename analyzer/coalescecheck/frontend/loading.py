@@ -17,6 +17,7 @@ from coalescecheck.frontend.kernel_c import KernelC, SourceFile, SourceMap
 from coalescecheck.frontend.launches import LaunchSite, find_launches
 from coalescecheck.frontend.preprocess import preprocess
 from coalescecheck.frontend.reading import read_source
+from coalescecheck.frontend.recovery import Damaged, isolate_damage
 from coalescecheck.frontend.rewrite import KernelDecl, find_kernels, rewrite_kernel
 from coalescecheck.frontend.syntax_errors import lost_kernels, syntax_errors
 from coalescecheck.frontend.unit import Unit
@@ -42,13 +43,27 @@ def load_file(
     )
     directives, complaints = find_directives(path, text)
     said = [*unit.diagnostics, *complaints]
+    unit, damaged = isolate_damage(unit)
     kernels = _found("finding kernels", lambda: find_kernels(unit), path, said)
     sites = _found("finding launches", lambda: find_launches(unit), path, said)
     said += lost_kernels(unit, kernels)
     said += _homeless(sites, kernels)
     loader = _Loader(unit, kernels, sites, templates)
-    rewritten = tuple(kernel_c for kernel in kernels for kernel_c in loader.kernel(kernel))
-    return SourceFile(path, text, rewritten, directives, tuple(said))
+    rewritten = [kernel_c for kernel in kernels for kernel_c in loader.kernel(kernel)]
+    rewritten += [_unreadable(kernel) for kernel in damaged]
+    return SourceFile(path, text, tuple(rewritten), directives, tuple(said))
+
+
+def _unreadable(kernel: Damaged) -> KernelC:
+    return KernelC(
+        name=kernel.name,
+        span=kernel.span,
+        template={},
+        function="",
+        text=None,
+        source_map=SourceMap(),
+        diagnostics=(kernel.error,),
+    )
 
 
 def _found(

@@ -38,14 +38,14 @@ def lost_kernels(unit: Unit, kernels: Sequence[KernelDecl]) -> list[Diagnostic]:
     ranges = sorted((k.node.start_byte, k.node.end_byte) for k in kernels)
     special = {k.name.rsplit("::", 1)[-1] for k in kernels if k.specialisations}
     lost: list[Diagnostic] = []
-    definitions = list(_definitions(unit))
+    defined = list(definitions(unit))
     claimed: set[int] = set()
     for start, end in ranges:
         # A kernel's own `__global__` is the first in it; further ones it has swallowed.
-        own = next((at for at, _ in definitions if start <= at < end and at not in claimed), None)
+        own = next((at for at, _ in defined if start <= at < end and at not in claimed), None)
         if own is not None:
             claimed.add(own)
-    for at, name in definitions:
+    for at, name in defined:
         if at not in claimed and name not in special:  # specialisations come with their kernel
             span = unit.locate(at)
             message = f"kernel {name} at line {span.line} could not be read".replace("  ", " ")
@@ -68,7 +68,7 @@ def _excerpt(unit: Unit, node: Node) -> str:
     return f"`{text[:40]}{'...' if len(text) > 40 else ''}` is not understood"
 
 
-def _definitions(unit: Unit) -> Iterator[tuple[int, str]]:
+def definitions(unit: Unit) -> Iterator[tuple[int, str]]:
     """Offset and name of each ``__global__`` function that has a body."""
     for match in _GLOBAL.finditer(unit.code):
         node = unit.tree.root_node.descendant_for_byte_range(*match.span())

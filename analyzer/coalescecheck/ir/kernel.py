@@ -60,6 +60,14 @@ class Access:
     volatile: bool = False
     unknown_width: bool = False
 
+    @property
+    def may_hit_l1(self) -> bool:
+        """Whether the first-level cache may serve it, if it turns out to be global memory.
+
+        Not texture fetches (their own path), asynchronous copies and volatile loads.
+        """
+        return self.op is Op.LOAD and self.kind in ("plain", "vector") and not self.volatile
+
 
 @dataclass(frozen=True, slots=True)
 class Array:

@@ -21,6 +21,11 @@ class Renderer(Protocol):
 FORMATS = {
     "text": "coalescecheck.report.text",
     "json": "coalescecheck.report.jsonfmt",
+    "sarif": "coalescecheck.report.sarif",
+    "github": "coalescecheck.report.github",
+    "markdown": "coalescecheck.report.markdown",
+    "junit": "coalescecheck.report.junit",
+    "html": "coalescecheck.report.html",
 }
 
 

@@ -7,9 +7,19 @@ or go while ``SCHEMA_VERSION`` stays.
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from typing import Any
 
-from coalescecheck.analysis import AccessResult, Count, KernelAnalysis, Race, Verified
+from coalescecheck.analysis import (
+    AccessResult,
+    Count,
+    KernelAnalysis,
+    KernelTotals,
+    L1Wavefronts,
+    Race,
+    Total,
+    Verified,
+)
 from coalescecheck.findings import Finding, Fix
 from coalescecheck.launch import Launch
 from coalescecheck.report.model import FileReport, InternalError, Report, Terminal
@@ -73,6 +83,7 @@ def _kernel(kernel: KernelAnalysis) -> dict[str, Any]:
         "reason": kernel.reason,
         "accesses": [_access(access) for access in kernel.accesses],
         "races": [_race(race) for race in kernel.races],
+        "totals": _totals(kernel.totals),
     }
 
 
@@ -109,6 +120,7 @@ def _access(result: AccessResult) -> dict[str, Any]:
         "lines128": _lines(result.lines128),
         "efficiency": result.efficiency,
         "wavefronts": _count(result.wavefronts),
+        "l1_wavefronts": _l1(result.l1_wavefronts),
         "bank_conflict_degree": {"min": degree[0], "max": degree[1]} if degree else None,
         "guards": list(result.guards),
         "loops": list(result.loops),
@@ -134,6 +146,23 @@ def _lines(count: Count | None) -> dict[str, Any] | None:
     if count is None:
         return None
     return {"min": count.min, "max": count.max, "mean": count.mean}
+
+
+def _l1(found: L1Wavefronts | None) -> dict[str, Any] | None:
+    return None if found is None else {"data": _lines(found.data), "tag": _lines(found.tag)}
+
+
+def _totals(totals: KernelTotals | None) -> dict[str, int | None] | None:
+    """Each total as an exact number or null, and its bounds beside it."""
+    if totals is None:
+        return None
+    document: dict[str, int | None] = {}
+    for field in fields(totals):
+        total: Total = getattr(totals, field.name)
+        document[field.name] = total.exact
+        document[f"{field.name}_min"] = total.min
+        document[f"{field.name}_max"] = total.max
+    return document
 
 
 def _verified(verified: Verified) -> dict[str, Any]:

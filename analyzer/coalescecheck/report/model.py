@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from coalescecheck.analysis import AccessResult, FileAnalysis, KernelAnalysis
-from coalescecheck.findings import Finding, Severity
+from coalescecheck.findings import Finding, Severity, Suppressed
 from coalescecheck.source import Diagnostic
 
 SECTOR_BYTES = 32
@@ -43,12 +43,26 @@ class InternalError:
 
 
 @dataclass(frozen=True, slots=True)
+class RuleInfo:
+    """A rule as reports describe it: ``page`` is its documentation in Markdown, ``summary`` the
+    first paragraph of it."""
+
+    code: str
+    slug: str
+    severity: Severity
+    summary: str
+    page: str
+
+
+@dataclass(frozen=True, slots=True)
 class FileReport:
-    """One file: its analysis and what the rules say.  ``unreadable`` files have no analysis."""
+    """One file: its analysis and what the rules say.  ``unreadable`` files have no analysis;
+    ``suppressed`` findings are not to be shown as findings."""
 
     analysis: FileAnalysis
     findings: tuple[Finding, ...] = ()
     unreadable: bool = False
+    suppressed: tuple[Suppressed, ...] = ()
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -61,12 +75,14 @@ class FileReport:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """``arch`` is the architecture's name (``sm_80``), ``version`` that of the tool."""
+    """``arch`` is the architecture's name (``sm_80``), ``version`` that of the tool, ``rules``
+    those that could report something."""
 
     version: str
     arch: str
     files: tuple[FileReport, ...]
     internal_errors: tuple[InternalError, ...] = ()
+    rules: tuple[RuleInfo, ...] = ()
 
     @property
     def kernels(self) -> Iterator[KernelAnalysis]:
@@ -98,6 +114,11 @@ class Report:
             totals.accesses.update(access.certainty for access in kernel.accesses)
         totals.findings.update(str(finding.severity) for finding in self.findings)
         return totals
+
+
+def worst_first(report: Report) -> list[Finding]:
+    """The findings of all files: by severity, then by what the access costs over the least."""
+    return sorted(report.findings, key=lambda f: (-f.severity, -(f.ratio or 0.0)))
 
 
 @dataclass(frozen=True, slots=True)

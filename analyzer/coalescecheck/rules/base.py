@@ -46,6 +46,12 @@ class Rule(ABC):
         title += "." if self.enabled else "; runs only when selected."
         return f"{title}\n\n{inspect.getdoc(type(self))}\n"
 
+    def summary(self) -> str:
+        """What it detects, in one paragraph of plain text."""
+        page = inspect.getdoc(type(self)) or ""
+        section = page.partition(f"## {HEADINGS[0]}\n")[2]
+        return " ".join(section.partition("\n\n")[0].split())
+
     def finding(
         self,
         analysis: KernelAnalysis,

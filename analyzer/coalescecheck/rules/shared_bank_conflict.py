@@ -145,6 +145,7 @@ def _fix(trial: PadTrial, result: AccessResult) -> Fix:
         verified=True,
         before=wording.plural(trial.before[here], "wavefront"),
         after=wording.plural(trial.after[here], "wavefront"),
+        edit=trial.edit,
     )
 
 

@@ -19,9 +19,18 @@ from coalescecheck.simulate.values import Bools, Taint, is_tainted
 Ints = NDArray[np.int64]
 Counts = NDArray[np.int32]
 
-_NO_COUNTS = np.zeros((0, 7), np.int32)
+_NO_COUNTS = np.zeros((0, 8), np.int32)
 _PENDING_LIMIT = 1 << 16  # requests: 16 MiB of addresses
-_COLUMNS = ("sectors", "lines", "ideal_sectors", "wavefronts", "ideal_wavefronts", "degree")
+_COLUMNS = (
+    "sectors",
+    "lines",
+    "ideal_sectors",
+    "wavefronts",
+    "ideal_wavefronts",
+    "degree",
+    "active",
+    "l1_data",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +39,8 @@ class AccessTrace:
 
     The arrays have one entry per request.  ``sectors``, ``lines`` and ``ideal_sectors`` are set
     for global and local memory, ``wavefronts``, ``ideal_wavefronts`` and ``degree`` for shared
-    and constant memory; the others are 0.  ``active`` counts lanes; ``array`` indexes
+    and constant memory; the others are 0.  ``l1_data`` counts passes over the banks of L1 for
+    global loads it may serve.  ``active`` counts lanes; ``array`` indexes
     ``names`` (``""`` when the address lies in no object) and is the first active lane's.
     ``taint`` says on what address or mask depend: 0, or ``UNDEFINED`` and ``MADE_UP`` bits; such
     requests say nothing about real runs.  ``any_taint`` covers requests that might have been
@@ -46,6 +56,7 @@ class AccessTrace:
     ideal_wavefronts: Counts
     degree: Counts
     active: Counts
+    l1_data: Counts
     array: Counts
     taint: NDArray[np.uint8]
     warp: Ints
@@ -170,7 +181,7 @@ class Recorder:
 
     def _trace(self, log: _Log, names: tuple[str, ...]) -> AccessTrace:
         chunks = log.chunks
-        counts = np.concatenate([np.zeros((0, 7), np.int32), *(c.counts for c in chunks)])
+        counts = np.concatenate([_NO_COUNTS, *(c.counts for c in chunks)])
         addresses = masks = None
         if self._keep:
             none = np.zeros((0, WARP_SIZE), np.int64)
@@ -179,7 +190,6 @@ class Recorder:
         return AccessTrace(
             names,
             **{name: counts[:, i] for i, name in enumerate(_COLUMNS)},
-            active=counts[:, 6],
             array=np.concatenate([np.zeros(0, np.int32), *(c.array for c in chunks)]),
             taint=np.concatenate([np.zeros(0, np.uint8), *(c.taint for c in chunks)]),
             warp=np.concatenate([np.zeros(0, np.int64), *(c.warp for c in chunks)]),
@@ -207,17 +217,19 @@ def _taint_per_row(taint: Taint, rows: NDArray[np.intp]) -> NDArray[np.uint8]:
 
 
 def _count(request: Request, addresses: Ints, masks: Bools) -> NDArray[np.int32]:
-    """The counts of every request, ``[w, 7]``: the columns and the number of active lanes."""
+    """The counts of every request, one column for each name of ``_COLUMNS``."""
     width = request.width
     lanes = masks
     if request.space is Space.LOCAL:
         addresses, lanes, width = memory.interleave(addresses, masks, width)
     shapes = memory.distinct_shapes(addresses, lanes)
-    counts = np.zeros((len(shapes.addresses), 7), dtype=np.int32)
+    counts = np.zeros((len(shapes.addresses), len(_COLUMNS)), dtype=np.int32)
     if request.space in (Space.GLOBAL, Space.LOCAL):
         touched = memory.footprint(shapes.addresses, shapes.active, width)
         counts[:, 0], counts[:, 1] = touched.sectors, touched.lines
         counts[:, 2] = touched.ideal_sectors
+        if request.space is Space.GLOBAL and request.access.may_hit_l1:
+            counts[:, 7] = memory.count_l1_data_wavefronts(shapes.addresses, shapes.active, width)
     elif request.space is Space.SHARED:
         op = _bank_operation(request.access)
         found = memory.count_wavefronts(shapes.addresses, shapes.active, width, op)

@@ -73,8 +73,8 @@ def where_taint(chosen: Data, then: Taint, otherwise: Taint) -> Taint:
     """Lane by lane ``then`` or ``otherwise``; stays a plain number where both are one."""
     if isinstance(then, int) and isinstance(otherwise, int) and then == otherwise:
         return then
-    picked: Taint = np.where(chosen, then, otherwise).astype(np.uint8)
-    return picked
+    picked = np.where(chosen, then, otherwise).astype(np.uint8)
+    return picked if picked.ndim else int(picked)
 
 
 def convert(data: Data, to: ScalarType) -> Data:

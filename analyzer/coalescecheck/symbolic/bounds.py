@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from coalescecheck.arch import BANK_BYTES, TAGS_PER_CYCLE
 from coalescecheck.ir.kernel import Space
 from coalescecheck.launch import WARP_SIZE
 from coalescecheck.memory.banks import count_wavefronts
@@ -30,6 +31,25 @@ def lanes_range(lanes: int, target: Target) -> tuple[int, int]:
         words = max(1, target.width // 4)
         return words, lanes * words
     return 1, lanes * max(1, target.width // SECTOR)
+
+
+def l1_range(
+    fewest: int, lanes: int, lines: int, target: Target
+) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Least and greatest cycles of L1's data and tag stages for requests with ``fewest`` to
+    ``lanes`` active lanes that touch up to ``lines`` lines.
+
+    Every phase with an active lane takes a cycle, and no bank is wanted by more than its lanes.
+    """
+    if not target.has_l1:
+        return (0, 0), (0, 0)
+    least = -(-fewest * phases(target.width) // WARP_SIZE)
+    return (least, lanes), (1, -(-lines // TAGS_PER_CYCLE))
+
+
+def phases(width: int) -> int:
+    """Groups of lanes that a whole warp's access of this width (bytes) is served in."""
+    return max(1, width // BANK_BYTES)
 
 
 def reachable_banks(

@@ -21,7 +21,7 @@ from coalescecheck.symbolic.conditions import is_known
 from coalescecheck.symbolic.domain import Rows, Switch, classes
 from coalescecheck.symbolic.form import Atom, Context, Form, Symbol, number
 from coalescecheck.symbolic.lanes import Lanes
-from coalescecheck.symbolic.measure import Measures, Target, measure
+from coalescecheck.symbolic.measure import Measures, Target, measure, nothing
 from coalescecheck.symbolic.numeric import Evaluator
 from coalescecheck.symbolic.operators import ONE
 
@@ -61,10 +61,8 @@ class Tally:
     def of(self, rows: slice) -> Tally:
         """The part that belongs to some classes (rows are in increasing order per shift)."""
         chosen = (self.row >= rows.start) & (self.row < rows.stop)
-        m = self.measures
-        fields = (m.units, m.ideal, m.lines, m.degree, m.asked)
         return Tally(
-            Measures(*(f[chosen] for f in fields)),
+            self.measures.at(chosen),
             self.weight[chosen],
             self.row[chosen],
             self.shifts,
@@ -301,12 +299,12 @@ def _collect(
 def _joined(parts: list[tuple[Measures, Ints, Ints]], shifts: tuple[int, ...]) -> Tally:
     if not parts:
         empty = np.zeros(0, np.int64)
-        return Tally(Measures(empty, empty, empty, empty, empty), empty, empty, shifts)
+        return Tally(nothing(), empty, empty, shifts)
     if len(parts) == 1:
         ((measures, weight, row),) = parts
         return Tally(measures, weight, row, shifts)
-    fields = ("units", "ideal", "lines", "degree", "asked")
-    measures = Measures(*(np.concatenate([getattr(p[0], f) for p in parts]) for f in fields))
+    columns = zip(*(part[0].parts() for part in parts), strict=True)
+    measures = Measures(*map(np.concatenate, columns))
     return Tally(
         measures,
         np.concatenate([p[1] for p in parts]),

@@ -13,7 +13,7 @@ SymPy is used where it is good: for the expressions that are shown (``render``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import gcd
@@ -65,13 +65,19 @@ Generator = Symbol | Atom
 
 
 class Form:
-    """An immutable polynomial; ``terms`` maps monomials to non-zero coefficients."""
+    """An immutable polynomial; ``terms`` maps monomials to non-zero coefficients.
 
-    __slots__ = ("_hash", "terms")
+    The slots with an underscore keep answers of the form's :class:`Context`.
+    """
+
+    __slots__ = ("_bounds", "_hash", "_leaves", "_varying", "terms")
 
     def __init__(self, terms: dict[Monomial, int]) -> None:
         self.terms = terms
         self._hash: int | None = None
+        self._leaves: frozenset[int] | None = None
+        self._varying: bool | None = None
+        self._bounds: Bounds | None = None
 
     def __hash__(self) -> int:
         if self._hash is None:
@@ -79,11 +85,13 @@ class Form:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Form) and self.terms == other.terms
+        return self is other or (isinstance(other, Form) and self.terms == other.terms)
 
     def __add__(self, other: Form) -> Form:
         if len(other.terms) > len(self.terms):
             self, other = other, self
+        if not other.terms:
+            return self
         terms = dict(self.terms)
         for monomial, coefficient in other.terms.items():
             total = terms.get(monomial, 0) + coefficient
@@ -97,7 +105,7 @@ class Form:
         return Form({m: -c for m, c in self.terms.items()})
 
     def __sub__(self, other: Form) -> Form:
-        return self + (-other)
+        return self + (-other) if other.terms else self
 
     def __mul__(self, other: Form) -> Form:
         if self.is_constant:
@@ -158,8 +166,8 @@ class Context:
         self._differs = differs
         self._varying: dict[Form, bool] = {}
         self._ids: dict[object, int] = {}
-        self._bounds: dict[Form, Bounds] = {}
         self._leaves: dict[int, frozenset[int]] = {}
+        self._symbols: dict[frozenset[int], tuple[tuple[int, Symbol], ...]] = {}
 
     # --- making generators --------------------------------------------------------------------
 
@@ -204,8 +212,13 @@ class Context:
 
     def varying(self, form: Form) -> bool:
         """Whether lanes of one warp may hold different values."""
+        if form._varying is None:
+            form._varying = self._is_varying(form)
+        return form._varying
+
+    def _is_varying(self, form: Form) -> bool:
         generators = self.generators
-        part = {m: c for m, c in form.terms.items() if any(generators[g].varying for g in m)}
+        part = {m: c for m, c in form.terms.items() for g in m if generators[g].varying}
         if not part or self._differs is None:
             return bool(part)
         lanes = Form(part)
@@ -218,10 +231,10 @@ class Context:
 
     def leaves(self, form: Form) -> frozenset[int]:
         """Ids of all symbols the form depends on, through atoms."""
-        found: set[int] = set()
-        for g in form.generators():
-            found |= self._leaves_of(g)
-        return frozenset(found)
+        if form._leaves is None:
+            own = {self._leaves_of(g) for m in form.terms for g in m}
+            form._leaves = own.pop() if len(own) == 1 else frozenset().union(*own)
+        return form._leaves
 
     def _leaves_of(self, g: int) -> frozenset[int]:
         known = self._leaves.get(g)
@@ -234,17 +247,19 @@ class Context:
             self._leaves[g] = known
         return known
 
-    def symbols(self, form: Form) -> Iterator[tuple[int, Symbol]]:
+    def symbols(self, form: Form) -> tuple[tuple[int, Symbol], ...]:
         """The symbols the form depends on, through atoms, with their ids."""
-        for g in sorted(self.leaves(form)):
-            generator = self.generators[g]
-            if isinstance(generator, Symbol):
-                yield g, generator
+        leaves = self.leaves(form)
+        known = self._symbols.get(leaves)
+        if known is None:
+            pairs = ((g, self.generators[g]) for g in sorted(leaves))
+            known = tuple((g, s) for g, s in pairs if isinstance(s, Symbol))
+            self._symbols[leaves] = known
+        return known
 
     def bounds(self, form: Form) -> Bounds:
         """An interval that contains every value of the form (None: no bound known)."""
-        known = self._bounds.get(form)
-        if known is None:
+        if form._bounds is None:
             low: int | None = 0
             high: int | None = 0
             for monomial, coefficient in form.terms.items():
@@ -253,8 +268,8 @@ class Context:
                     m_low, m_high = m_high, m_low
                 low = None if low is None or m_low is None else low + coefficient * m_low
                 high = None if high is None or m_high is None else high + coefficient * m_high
-            known = self._bounds[form] = (low, high)
-        return known
+            form._bounds = (low, high)
+        return form._bounds
 
     def _monomial_bounds(self, monomial: Monomial) -> Bounds:
         bounds: Bounds = (1, 1)

@@ -269,16 +269,17 @@ class Interpreter:
         return State(result, self.with_condition(entry, covered))
 
     def _merged(self, condition: Form, then: Environment, other: Environment) -> Environment:
-        merged: Environment = {}
-        for name in then.keys() | other.keys():
-            a, b = then.get(name), other.get(name)
-            if a is None or b is None:
+        merged = dict(other)
+        for name, a in then.items():
+            b = other.get(name)
+            if b is None:
                 if "@" not in name:  # set on one side only: whoever reads it was on that side
-                    merged[name] = a if a is not None else b  # type: ignore[assignment]
-            elif a == b:
-                merged[name] = a
-            else:
+                    merged[name] = a
+            elif a is not b and a != b:
                 merged[name] = self._choice(condition, a, b)
+        for name in other.keys() - then.keys():
+            if "@" in name:
+                del merged[name]
         return merged
 
     def _choice(self, condition: Form, then: Form, otherwise: Form) -> Form:

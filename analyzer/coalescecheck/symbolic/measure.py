@@ -8,7 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalescecheck.ir.kernel import Op, Space
-from coalescecheck.memory.banks import count_constant_passes, count_wavefronts
+from coalescecheck.memory.banks import (
+    count_constant_passes,
+    count_l1_data_wavefronts,
+    count_wavefronts,
+)
 from coalescecheck.memory.local import interleave
 from coalescecheck.memory.sectors import footprint
 from coalescecheck.memory.shapes import distinct_shapes
@@ -19,12 +23,19 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The hardware question: which space, operation and width (bytes per lane) a request has."""
+    """The hardware question: which space, operation and width (bytes per lane) a request has,
+    and whether the L1 cache may serve it."""
 
     space: Space
     op: Op
     width: int
     kind: str = "plain"
+    may_hit_l1: bool = False
+
+    @property
+    def has_l1(self) -> bool:
+        """Whether the stages of an L1 hit are counted."""
+        return self.may_hit_l1 and self.space is Space.GLOBAL
 
     @property
     def modulus(self) -> int:
@@ -39,24 +50,36 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """Counts per request; ``units`` are sectors (global, local) or wavefronts."""
+    """Counts per request; ``units`` are sectors (global, local) or wavefronts, ``l1_data`` the
+    passes over the banks of L1 (0 where they are not counted)."""
 
     units: Ints
     ideal: Ints
     lines: Ints
     degree: Ints
     asked: Ints  # bytes
+    l1_data: Ints
+
+    def parts(self) -> tuple[Ints, ...]:
+        """All columns, in the order of the fields."""
+        return (self.units, self.ideal, self.lines, self.degree, self.asked, self.l1_data)
+
+    def at(self, chosen: NDArray[np.intp] | Bools) -> Measures:
+        """The requests chosen by a mask or by numbers."""
+        return Measures(*(column[chosen] for column in self.parts()))
+
+
+def nothing() -> Measures:
+    """The measures of no request."""
+    return Measures(*([np.zeros(0, np.int64)] * 6))
 
 
 def measure(addresses: Ints, active: Bools, target: Target) -> Measures:
     """Counts for requests ``[n, 32]``, each with at least one active lane."""
     if not len(addresses):
-        empty = np.zeros(0, np.int64)
-        return Measures(empty, empty, empty, empty, empty)
+        return nothing()
     shapes = distinct_shapes(addresses, active)
-    one = _measure(shapes.addresses, shapes.active, target)
-    of = shapes.of
-    return Measures(one.units[of], one.ideal[of], one.lines[of], one.degree[of], one.asked[of])
+    return _measure(shapes.addresses, shapes.active, target).at(shapes.of)
 
 
 def _measure(addresses: Ints, active: Bools, target: Target) -> Measures:
@@ -64,12 +87,13 @@ def _measure(addresses: Ints, active: Bools, target: Target) -> Measures:
     zeros = np.zeros(len(addresses), np.int64)
     if target.space is Space.SHARED:
         banks = count_wavefronts(addresses, active, target.width, target.bank_op)
-        return Measures(banks.total, banks.ideal, zeros, banks.degree, asked)
+        return Measures(banks.total, banks.ideal, zeros, banks.degree, asked, zeros)
     if target.space is Space.CONSTANT:
         passes = count_constant_passes(addresses, active)
-        return Measures(passes, np.minimum(passes, 1), zeros, passes, asked)
+        return Measures(passes, np.minimum(passes, 1), zeros, passes, asked, zeros)
     width = target.width
     if target.space is Space.LOCAL:
         addresses, active, width = interleave(addresses, active, width)
     touched = footprint(addresses, active, width)
-    return Measures(touched.sectors, touched.ideal_sectors, touched.lines, zeros, asked)
+    data = count_l1_data_wavefronts(addresses, active, width) if target.has_l1 else zeros
+    return Measures(touched.sectors, touched.ideal_sectors, touched.lines, zeros, asked, data)

@@ -29,7 +29,8 @@ def settle(ctx: Context, form: Form, type_: ScalarType) -> Form:
     if (low is None or high is None) and not depends_on_unbounded(ctx, form):
         return wrap(ctx, form, type_)
     if type_.kind == "uint":
-        fits = (low is None or low >= 0) and (high is None or high < 1 << type_.bits)
+        below = high is not None and high < 0  # ~x of an unsigned x: below 0 for every x
+        fits = not below and (low is None or low >= 0) and (high is None or high < 1 << type_.bits)
     else:
         limit = 1 << (type_.bits - 1)
         fits = (low is None or low >= -limit) and (high is None or high < limit)

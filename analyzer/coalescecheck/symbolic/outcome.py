@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 
+from coalescecheck.analysis import AccessTotals, Total
+from coalescecheck.arch import TAGS_PER_CYCLE
 from coalescecheck.symbolic.count import Tally
 
 CERTAINTIES = ("exact", "exact-symbolic", "bounded", "data-dependent", "unknown")
@@ -28,11 +32,15 @@ class Range:
         return Range(min(self.min, other.min), max(self.max, other.max), mean)
 
 
+NONE = Range(0, 0, 0.0)
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """``units`` are sectors or wavefronts per request.  ``asked`` are bytes per request in the
     mean.  ``requests`` is None when the number is not known; ``runs`` False when no request
-    has an active lane."""
+    has an active lane.  ``l1_data`` and ``l1_tag`` are cycles of L1's stages, 0 where they are not
+    counted; ``totals`` are sums over the launch."""
 
     certainty: str
     units: Range
@@ -41,6 +49,9 @@ class Outcome:
     degree: tuple[int, int]
     asked: float | None
     requests: int | None
+    totals: AccessTotals
+    l1_data: Range = NONE
+    l1_tag: Range = NONE
     reason: str = ""
     formula: str | None = None
     assumptions: tuple[str, ...] = ()
@@ -61,21 +72,31 @@ class Outcome:
             units=self.units.joined(other.units, weights),
             ideal=(self.ideal * weights[0] + other.ideal * weights[1]) / sum(weights),
             lines=self.lines.joined(other.lines, weights),
+            l1_data=self.l1_data.joined(other.l1_data, weights),
+            l1_tag=self.l1_tag.joined(other.l1_tag, weights),
             degree=(min(self.degree[0], other.degree[0]), max(self.degree[1], other.degree[1])),
             asked=asked,
             requests=(self.requests or 0) + (other.requests or 0) if known else None,
+            totals=_sum(self.totals, other.totals),
             formula=self.formula if self.formula == other.formula else None,
             assumptions=tuple(dict.fromkeys(self.assumptions + other.assumptions)),
         )
 
 
-def from_tally(tally: Tally, certainty: str, requests: int | None) -> Outcome:
-    """Exact counts; ``requests`` is the launch's number of requests where it is known."""
+def no_requests(certainty: str) -> Outcome:
+    """An access that no lane ever runs."""
+    zero = Total(0, 0)
+    totals = AccessTotals(zero, zero, zero, zero)
+    return Outcome(certainty, NONE, 0.0, NONE, (0, 0), None, 0, totals, runs=False)
+
+
+def from_tally(tally: Tally, certainty: str, requests: int | None, most: int | None) -> Outcome:
+    """Exact counts; ``requests`` is the launch's number of requests where it is known, ``most``
+    a bound of it."""
     measures, weight = tally.measures, tally.weight
     total = int(weight.sum())
     if not total:
-        nothing = Range(0, 0, 0.0)
-        return Outcome(certainty, nothing, 0.0, nothing, (0, 0), None, 0, runs=False)
+        return no_requests(certainty)
     single = len(tally.shifts) == 1
 
     def spread(values: np.ndarray) -> Range:
@@ -83,12 +104,74 @@ def from_tally(tally: Tally, certainty: str, requests: int | None) -> Outcome:
         mean = float((values * weight).sum() / total) if single or low == high else None
         return Range(low, high, mean)
 
+    units, ideal = spread(measures.units), measures.ideal
+    if requests is None or not single:
+        ideals = Range(int(ideal.min()), int(ideal.max()), None)
+        totals = bounded_totals(units, ideals, requests, most)
+    else:
+        totals = _exact_totals(tally, requests, requests // total)
+    tags = (measures.lines + (TAGS_PER_CYCLE - 1)) // TAGS_PER_CYCLE
     return Outcome(
         certainty,
-        spread(measures.units),
-        float((measures.ideal * weight).sum() / total),
+        units,
+        float((ideal * weight).sum() / total),
         spread(measures.lines),
         (int(measures.degree.min()), int(measures.degree.max())),
         float((measures.asked * weight).sum() / total),
         requests,
+        totals,
+        spread(measures.l1_data),
+        spread(tags),
+    )
+
+
+# --- sums over the launch ---------------------------------------------------------------------
+
+
+def bounded_totals(
+    units: Range, ideal: Range, requests: int | None, most: int | None
+) -> AccessTotals:
+    """Sums over ``requests`` requests, or over any number up to ``most`` (None: no bound)."""
+    least = requests or 0
+    most = most if requests is None else requests
+
+    def total(low: int, high: int) -> Total:
+        return Total(least * low, None if most is None else most * high)
+
+    return AccessTotals(
+        Total(least, most),
+        total(units.min, units.max),
+        total(ideal.min, ideal.max),
+        total(max(0, units.min - ideal.max), units.max - (ideal.min if requests else 0)),
+    )
+
+
+def alternatives(outcomes: Sequence[Outcome]) -> AccessTotals:
+    """The sums when one of the outcomes is the case."""
+    return reduce(_either, (outcome.totals for outcome in outcomes))
+
+
+def _exact_totals(tally: Tally, requests: int, copies: int) -> AccessTotals:
+    """``copies``: how often the counted requests happen in the launch."""
+    weight, measures = tally.weight, tally.measures
+    units = int((measures.units * weight).sum()) * copies
+    ideal = int((measures.ideal * weight).sum()) * copies
+    return AccessTotals(*(Total(n, n) for n in (requests, units, ideal, units - ideal)))
+
+
+def _sum(left: AccessTotals, right: AccessTotals) -> AccessTotals:
+    return AccessTotals(
+        left.requests + right.requests,
+        left.units + right.units,
+        left.ideal + right.ideal,
+        left.excess + right.excess,
+    )
+
+
+def _either(left: AccessTotals, right: AccessTotals) -> AccessTotals:
+    return AccessTotals(
+        left.requests.joined(right.requests),
+        left.units.joined(right.units),
+        left.ideal.joined(right.ideal),
+        left.excess.joined(right.excess),
     )

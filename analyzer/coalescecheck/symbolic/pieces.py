@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 
 from coalescecheck.ir.kernel import Op, Space
 from coalescecheck.launch import WARP_SIZE, Dim3
-from coalescecheck.symbolic.bounds import BANK_ROW, lanes_range, reachable_banks
+from coalescecheck.symbolic.bounds import (
+    BANK_ROW,
+    SECTOR,
+    l1_range,
+    lanes_range,
+    phases,
+    reachable_banks,
+)
 from coalescecheck.symbolic.conditions import (
     Conditions,
     conditions_of,
@@ -24,7 +31,14 @@ from coalescecheck.symbolic.form import ZERO, Context, Form, Symbol
 from coalescecheck.symbolic.formulas import show
 from coalescecheck.symbolic.measure import Target
 from coalescecheck.symbolic.numeric import Evaluator
-from coalescecheck.symbolic.outcome import Outcome, Range, from_tally
+from coalescecheck.symbolic.outcome import (
+    Outcome,
+    Range,
+    alternatives,
+    bounded_totals,
+    from_tally,
+    no_requests,
+)
 from coalescecheck.symbolic.parametric import Profile, Profiler, parameter_of
 from coalescecheck.symbolic.reach import Reach
 from coalescecheck.symbolic.render import Renderer
@@ -92,9 +106,7 @@ class PieceCounter:
         ]
         if not unknown_lanes and not split.unknown.terms:
             tally = self._tally(question)
-            return from_tally(
-                tally, self._certainty(question, tally), self._requests(question, tally)
-            )
+            return self._from_tally(question, tally, self._certainty(question, tally))
         parameter = parameter_of(self.ctx, self.counter, split, ranges)
         if parameter is not None:
             return self._by_parameter(question, parameter)
@@ -110,8 +122,16 @@ class PieceCounter:
             question.split, question.conditions.known, question.ranges, question.target
         )
 
+    def _from_tally(self, question: Question, tally: Tally, certainty: str) -> Outcome:
+        requests = self._requests(question, tally)
+        return from_tally(tally, certainty, requests, self._most(question, tally))
+
     def _requests(self, question: Question, tally: Tally) -> int | None:
-        if self.grid is None or not question.conditions.complete:
+        return self._most(question, tally) if question.conditions.complete else None
+
+    def _most(self, question: Question, tally: Tally) -> int | None:
+        """The requests of the launch if all conditions that are not known hold."""
+        if self.grid is None or any(info.limit is None for info in question.reach.loops):
             return None
         used = 1
         for g, count in question.ranges.items():
@@ -127,12 +147,12 @@ class PieceCounter:
     def _at_all_shifts(self, question: Question) -> Outcome:
         """A uniform part without one common parameter: every reachable alignment counts."""
         tally = self._tally(question)
-        requests = self._requests(question, tally)
         data = self._reasons(question)
         certainty = "exact-symbolic" if not data else "data-dependent"
-        outcome = from_tally(tally, certainty, requests)
+        outcome = self._from_tally(question, tally, certainty)
         if outcome.units.min == outcome.units.max:
-            return replace(outcome, certainty="exact" if requests is not None else "exact-symbolic")
+            certainty = "exact" if outcome.requests is not None else "exact-symbolic"
+            return replace(outcome, certainty=certainty)
         reason = data or "the alignment of the uniform part is not known"
         return replace(outcome, reason=f"alignment: {reason}")
 
@@ -233,19 +253,19 @@ class PieceCounter:
         return self._profiles[key]
 
     def _joined_tallies(self, tallies: tuple[Tally, ...], question: Question) -> Outcome:
-        outcomes = [from_tally(t, "exact-symbolic", self._requests(question, t)) for t in tallies]
+        outcomes = [self._from_tally(question, t, "exact-symbolic") for t in tallies]
         result = outcomes[0]
         for other in outcomes[1:]:
             result = result.joined(other)
-        requests = outcomes[0].requests
-        if result.units.min != result.units.max:
-            return replace(
-                result,
-                requests=requests,
-                units=replace(result.units, mean=None),
-                lines=replace(result.lines, mean=None),
-            )
-        return replace(result, requests=requests)
+        return replace(
+            result,
+            requests=outcomes[0].requests,
+            units=_settled(result.units),
+            lines=_settled(result.lines),
+            l1_data=_settled(result.l1_data),
+            l1_tag=_settled(result.l1_tag),
+            totals=alternatives(outcomes),
+        )
 
     # --- what cannot be exact -----------------------------------------------------------------
 
@@ -259,6 +279,8 @@ class PieceCounter:
                 certainty="data-dependent",
                 units=Range(min(least, outcome.units.min), outcome.units.max, None),
                 lines=Range(min(1, outcome.lines.min), outcome.lines.max, None),
+                l1_data=Range(min(1, outcome.l1_data.min), outcome.l1_data.max, None),
+                l1_tag=Range(min(1, outcome.l1_tag.min), outcome.l1_tag.max, None),
                 degree=(min(1, outcome.degree[0]), outcome.degree[1]),
                 requests=None,
                 asked=None,
@@ -290,10 +312,12 @@ class PieceCounter:
             return outcome
         low, high = max(outcome.units.min, banks[0]), min(outcome.units.max, banks[1])
         certainty = "exact-symbolic" if low == high else "data-dependent"
-        mean = float(low) if low == high else None
+        units = Range(low, high, float(low) if low == high else None)
+        one = Range(1, 1, None)  # banks are only followed for accesses of one phase
         return replace(
             outcome,
-            units=Range(low, high, mean),
+            units=units,
+            totals=bounded_totals(units, one, outcome.requests, outcome.totals.requests.max),
             degree=(low, high),
             certainty=certainty,
             reason="" if low == high else outcome.reason,
@@ -335,41 +359,47 @@ class PieceCounter:
         try:
             tally = self._tally(replace(question, split=empty))
         except TooMany:
-            return self._bounds_for(question, WARP_SIZE, None, None, reason, certainty)
+            return self._bounds_for(question, None, reason, certainty)
         if not tally.requests:
-            return from_tally(tally, certainty, 0)
-        lanes = tally.measures.asked // question.target.width
-        requests = self._requests(question, tally)
-        return self._bounds_for(
-            question,
-            int(lanes.max()),
-            requests,
-            float((tally.measures.asked * tally.weight).sum() / tally.requests),
-            reason,
-            certainty,
-            int(lanes.min()),
-        )
+            return no_requests(certainty)
+        return self._bounds_for(question, tally, reason, certainty)
 
     def _bounds_for(
-        self,
-        question: Question,
-        lanes: int,
-        requests: int | None,
-        asked: float | None,
-        reason: str,
-        certainty: str,
-        fewest: int = 1,
+        self, question: Question, tally: Tally | None, reason: str, certainty: str
     ) -> Outcome:
-        low, high = lanes_range(lanes, question.target)
-        conditions = question.conditions
+        """``tally`` says which lanes run; without one any may."""
+        target, conditions = question.target, question.conditions
+        lanes, fewest, asked, requests, most = WARP_SIZE, 1, None, None, None
+        if tally is not None:
+            active = tally.measures.asked // target.width
+            lanes, fewest = int(active.max()), int(active.min())
+            asked = float((tally.measures.asked * tally.weight).sum() / tally.requests)
+            requests, most = self._requests(question, tally), self._most(question, tally)
+        low, high = lanes_range(lanes, target)
         if conditions.masked or conditions.assumed or fewest < lanes:  # a warp may be cut
-            low = min(low, 1)
+            low = fewest = 1
         units = Range(low, high, float(low) if low == high else None)
-        ideal = float(max(1, -(-lanes * question.target.width // 32)))
-        if question.target.space in (Space.SHARED, Space.CONSTANT):
+        ideal = float(max(1, -(-lanes * target.width // SECTOR)))
+        if target.space in (Space.SHARED, Space.CONSTANT):
             ideal = float(low)
-        lines = Range(1, max(lanes, high if question.target.space is Space.LOCAL else 1), None)
-        return Outcome(certainty, units, ideal, lines, (1, lanes), asked, requests, reason)
+        lines = Range(1, max(lanes, high if target.space is Space.LOCAL else 1), None)
+        ideals = Range(1, int(ideal), None)
+        if target.space is Space.SHARED:
+            ideals = Range(1, phases(target.width), None)
+        data, tags = l1_range(fewest, lanes, lines.max, target)
+        return Outcome(
+            certainty,
+            units,
+            ideal,
+            lines,
+            (1, lanes),
+            asked,
+            requests,
+            bounded_totals(units, ideals, requests, most),
+            Range(*data, None),
+            Range(*tags, None),
+            reason,
+        )
 
     # --- names --------------------------------------------------------------------------------
 
@@ -388,3 +418,8 @@ class PieceCounter:
             for axis in "xyz":
                 text = text.replace(f"{head}_{axis}", f"{head}.{axis}")
         return text
+
+
+def _settled(values: Range) -> Range:
+    """Counts for several values of a parameter: how often each happens is not known."""
+    return values if values.min == values.max else replace(values, mean=None)

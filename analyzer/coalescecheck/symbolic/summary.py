@@ -8,7 +8,7 @@ from math import prod
 
 import numpy as np
 
-from coalescecheck.analysis import AccessResult, Count
+from coalescecheck.analysis import AccessResult, Count, L1Wavefronts
 from coalescecheck.facts import Fact
 from coalescecheck.ir.kernel import Access, Array, Kernel, Space
 from coalescecheck.launch import Dim3, Launch
@@ -18,11 +18,12 @@ from coalescecheck.symbolic.interpret import Interpreter, TooLarge
 from coalescecheck.symbolic.lanes import Lanes, lanes_of
 from coalescecheck.symbolic.measure import Target
 from coalescecheck.symbolic.numeric import Evaluator
-from coalescecheck.symbolic.outcome import Outcome, Range
+from coalescecheck.symbolic.outcome import Outcome, Range, no_requests
 from coalescecheck.symbolic.pattern import lane_stride, pattern_name
 from coalescecheck.symbolic.pieces import PieceCounter, Question
 from coalescecheck.symbolic.reach import Reach
 from coalescecheck.symbolic.render import Renderer
+from coalescecheck.symbolic.sample import sample_lanes
 from coalescecheck.symbolic.values import Geometry
 
 NATURAL_SHARED_START = 4  # static shared arrays of words and wider start on a word
@@ -193,7 +194,7 @@ class _Summarizer:
         question: Question | None = None
         for reach in reaches:
             piece = access.pieces[reach.piece]
-            target = Target(space, access.op, piece.width, access.kind)
+            target = Target(space, access.op, piece.width, access.kind, access.may_hit_l1)
             moved = replace(reach, address=reach.address + self._start(reach))
             step = self._base_step(reach, piece.width)
             asked = self._pieces.question(moved, target, step)
@@ -247,6 +248,9 @@ class _Summarizer:
             guards=self._guards(reach) if self._texts else (),
             loops=tuple(_loop_text(info.span.line, info.limit) for info in reach.loops),
             assumptions=outcome.assumptions,
+            l1_wavefronts=_l1(question.target, outcome),
+            totals=outcome.totals,
+            sample_lanes=() if gathers else sample_lanes(self._counter, question),
         )
 
     def _gathers(self, question: Question) -> bool:
@@ -285,11 +289,18 @@ class _Summarizer:
             reason=reason,
             requests=requests,
             requests_per_access=max(len(access.pieces), 1),
+            totals=no_requests(certainty).totals if requests == 0 else None,
         )
 
 
 def _count(values: Range, ideal: float | None, formula: str | None) -> Count:
     return Count(values.min, values.max, values.mean, ideal, formula)
+
+
+def _l1(target: Target, outcome: Outcome) -> L1Wavefronts | None:
+    if not target.has_l1:
+        return None
+    return L1Wavefronts(_count(outcome.l1_data, None, None), _count(outcome.l1_tag, None, None))
 
 
 def _efficiency(outcome: Outcome) -> float | None:

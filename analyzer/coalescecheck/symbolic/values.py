@@ -247,11 +247,13 @@ class Values:
         congruent to it modulo 2**64; unbounded ones are taken to hold, as in ``settle``."""
         if type_.kind != "uint" or type_.bits < 64:
             return False
-        lows = [(form, self.ctx.bounds(form)[0]) for form in forms]
-        return any(
-            low < 0 if low is not None else not op.depends_on_unbounded(self.ctx, form)
-            for form, low in lows
-        )
+        return any(self._may_be_below_0(form) for form in forms)
+
+    def _may_be_below_0(self, form: Form) -> bool:
+        low, high = self.ctx.bounds(form)
+        if low is not None:
+            return low < 0
+        return (high is not None and high < 0) or not op.depends_on_unbounded(self.ctx, form)
 
     def _integer(self, operator: str, left: Form, right: Form, type_: ScalarType) -> Form:
         ctx = self.ctx

@@ -1,0 +1,87 @@
+"""One kernel that cannot be parsed must not cost the others.
+
+In: a unit whose tree misses kernels that the text defines.  Out: a unit in which the kernels
+that confuse the parser are blanked out, and what was wrong with each of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import tree_sitter_cuda
+from tree_sitter import Language, Node, Parser
+
+from coalescecheck.frontend.rewrite import find_kernels
+from coalescecheck.frontend.syntax_errors import definitions, lost_kernels
+from coalescecheck.frontend.unit import Unit
+from coalescecheck.source import Diagnostic, Span
+
+_ROUNDS = 8  # kernels blanked out in one file
+# Where people begin the next declaration, or end the function: in the first column.
+_NEXT = re.compile(
+    rb"\n(?:(?P<end>\})|(?=template\b|__global__|__device__|__host__|static\b|extern\b|struct\b"
+    rb"|class\b|namespace\b|typedef\b|using\b|inline\b|constexpr\b|const\b|void\b|bool\b|int\b"
+    rb"|float\b|double\b|unsigned\b))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Damaged:
+    """A kernel that was blanked out: its name, its place, and the first syntax error in it."""
+
+    name: str
+    span: Span
+    error: Diagnostic
+
+
+def isolate_damage(unit: Unit) -> tuple[Unit, tuple[Damaged, ...]]:
+    """Blank out kernels with syntax errors until no healthy kernel is lost, if that helps."""
+    damaged: list[Damaged] = []
+    missing = len(lost_kernels(unit, find_kernels(unit)))
+    while missing and len(damaged) < _ROUNDS:
+        culprit = _culprit(unit)
+        if culprit is None:
+            break
+        start, name, fault = culprit
+        candidate = _blanked(unit, start)
+        left = len(lost_kernels(candidate, find_kernels(candidate)))
+        if left >= missing:
+            break
+        message = f"syntax error in kernel {name}: it is left out"
+        error = Diagnostic(unit.locate(fault), "error", message)
+        damaged.append(Damaged(name, unit.locate(start), error))
+        unit, missing = candidate, left
+    return unit, tuple(damaged)
+
+
+def _culprit(unit: Unit) -> tuple[int, str, int] | None:
+    """Start and name of the kernel that holds the first syntax error after its head."""
+    starts = list(definitions(unit))
+    for fault in _faults(unit.tree.root_node):
+        before = [(at, name) for at, name in starts if at <= fault.end_byte]
+        if before:
+            inside = [(at, name) for at, name in before if at <= fault.start_byte]
+            at, name = (inside or before[:1])[-1]
+            return at, name, max(at, fault.start_byte)
+    return None
+
+
+def _faults(node: Node) -> Iterator[Node]:
+    """Unreadable places, in the order of the text."""
+    if node.is_error or node.is_missing:
+        yield node
+    if node.has_error:
+        for child in node.children:
+            yield from _faults(child)
+
+
+def _blanked(unit: Unit, start: int) -> Unit:
+    """The unit without the function at ``start``; line ends stay."""
+    body = unit.code.find(b"{", start)
+    match = _NEXT.search(unit.code, body if body >= 0 else start)
+    end = len(unit.code) if match is None else match.end()
+    blank = re.sub(rb"[^\n]", b" ", unit.code[start:end])
+    code = unit.code[:start] + blank + unit.code[end:]
+    return replace(unit, code=code, tree=Parser(Language(tree_sitter_cuda.language())).parse(code))

@@ -1,0 +1,59 @@
+"""Annotations on GitHub: workflow commands that the runner reads from a step's output.
+
+In: a ``Report``.  Out: one line per annotation.  The runner keeps ten of each kind per step and
+drops the rest silently, so the worst come first and the last line says how many are missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from coalescecheck import wording
+from coalescecheck.findings import Finding, Severity
+from coalescecheck.fingerprint import relative
+from coalescecheck.report.model import Report, Terminal, worst_first
+
+KINDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
+MOST = 10  # annotations of one kind per step (GitHub, "Usage limits" of workflow commands)
+
+
+def render(report: Report, terminal: Terminal | None = None) -> str:
+    """The report as workflow commands."""
+    findings = worst_first(report)
+    lines: list[str] = []
+    left_out: list[str] = []
+    for severity, kind in KINDS.items():
+        mine = [finding for finding in findings if finding.severity is severity]
+        lines += [_command(kind, finding) for finding in mine[:MOST]]
+        if len(mine) > MOST:
+            left_out.append(wording.plural(len(mine) - MOST, f"more {severity}"))
+    return "".join(f"{line}\n" for line in (*lines, *_ending(left_out)))
+
+
+def _ending(left_out: Sequence[str]) -> list[str]:
+    """Plain output: it is in the log, and no annotation."""
+    if not left_out:
+        return []
+    return [f"{', '.join(left_out)}: GitHub shows {MOST} of each kind; see the whole report"]
+
+
+def _command(kind: str, finding: Finding) -> str:
+    span = finding.span
+    properties = {
+        "file": relative(span.file, Path.cwd()),
+        "line": str(max(span.line, 1)),
+        "col": str(max(span.column, 1)),
+        "title": f"{finding.rule} in {finding.kernel}" if finding.kernel else finding.rule,
+    }
+    shown = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    parts = (finding.message, finding.reason, finding.advice)
+    return f"::{kind} {shown}::{_data(chr(10).join(part for part in parts if part))}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

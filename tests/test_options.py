@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from coalescecheck.errors import UsageError
+from coalescecheck.facts import Fact, parse_facts
 from coalescecheck.findings import Severity
 from coalescecheck.launch import Dim3
 from coalescecheck.options import Options, make_options, parse_block, parse_grid, parse_param
@@ -75,7 +76,7 @@ def test_params(text: str, param: tuple[str, int]) -> None:
         ("2n=5", "NAME=VALUE"),
         ("n=1.5", "no integer"),
         ("n=four", "no integer"),
-        ("n=16..4096", "range"),
+        ("n=16..4096", "no integer"),
     ],
 )
 def test_params_that_say_nothing(text: str, words: str) -> None:
@@ -111,3 +112,37 @@ def test_rules_may_be_joined_by_commas() -> None:
 def test_unknown_choices_name_the_known_ones(option: dict[str, str], words: str) -> None:
     with pytest.raises(UsageError, match=words):
         make_options(**option)
+
+
+def test_a_range_of_a_parameter_is_two_facts() -> None:
+    options = make_options(params=["n=16..4096", "m=2"], assume=["n % 8 == 0"])
+    assert options.params == (("m", 2),)
+    assert options.assume == ("n % 8 == 0", "n >= 16", "n <= 4096")
+    assert parse_facts(options.assume) == {"n": Fact(16, 4096, 8)}
+
+
+@pytest.mark.parametrize("text", ["n=4..", "n=..4", "n=9..1", "n=a..b"])
+def test_ranges_that_are_none(text: str) -> None:
+    with pytest.raises(UsageError, match="range"):
+        make_options(params=[text])
+
+
+@pytest.mark.parametrize("text", ["n", "n % 0 == 0", "n % 4 == 1", "n != 3", "2 < n", ""])
+def test_facts_that_say_nothing(text: str) -> None:
+    with pytest.raises(UsageError, match="no fact"):
+        make_options(assume=[text])
+
+
+@pytest.mark.parametrize(
+    ("fact", "value"),
+    [
+        (Fact(), 40),
+        (Fact(multiple=32), 64),
+        (Fact(low=1024), 1024),
+        (Fact(low=1000, multiple=32), 1024),
+        (Fact(high=20), 20),
+        (Fact(high=20, multiple=8), 16),
+    ],
+)
+def test_a_sample_satisfies_its_fact(fact: Fact, value: int) -> None:
+    assert fact.near(40) == value

@@ -100,6 +100,9 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
     "--emit", type=click.Choice(EMITS), help="Print the kernels as a stage sees them, no report."
 )
 @click.option(
+    "--stats", is_flag=True, help="Print counts over all files (for a tree), no report."
+)
+@click.option(
     "--explain",
     metavar="RULE",
     is_eager=True,
@@ -108,7 +111,7 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
     help="Describe a rule and exit.",
 )
 @click.version_option(__version__, prog_name="coalescecheck")
-def main(paths: tuple[str, ...], **given: Any) -> None:
+def main(paths: tuple[str, ...], stats: bool, **given: Any) -> None:
     """Count the memory traffic of CUDA kernels without a GPU.
 
     For every memory access of every kernel in PATH (files, or folders with .cu and .cuh files):
@@ -120,7 +123,7 @@ def main(paths: tuple[str, ...], **given: Any) -> None:
     """
     try:
         options = make_options(**given)
-        work = _emit if options.emit else _report
+        work = _stats if stats else _emit if options.emit else _report
         outcome = isolated("the command", lambda: work(paths, options))
         if isinstance(outcome, Defect):
             click.echo(f"internal error: {outcome.error}; please report this", err=True)
@@ -158,6 +161,13 @@ def _emit(paths: tuple[str, ...], options: Options) -> Outcome:
     from coalescecheck import pipeline
 
     return Outcome(pipeline.emit(paths, options), [], CLEAN)
+
+
+def _stats(paths: tuple[str, ...], options: Options) -> Outcome:
+    from coalescecheck import pipeline
+    from coalescecheck.report import statistics
+
+    return Outcome(statistics.render(pipeline.statistics(paths, options)), [], CLEAN)
 
 
 def exit_code(report: Report, options: Options) -> int:

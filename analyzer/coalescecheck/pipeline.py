@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from time import process_time
 
 from coalescecheck import __version__, frontend, lower, rules
 from coalescecheck.analysis import FileAnalysis, KernelAnalysis
@@ -26,6 +27,7 @@ from coalescecheck.launch import Launch
 from coalescecheck.launches import Case, cases_of
 from coalescecheck.options import Options
 from coalescecheck.report.model import FileReport, InternalError, Report, RuleInfo
+from coalescecheck.report.statistics import Statistics
 from coalescecheck.rules.base import Rule
 from coalescecheck.source import Diagnostic, Span
 
@@ -40,6 +42,18 @@ def analyze(paths: Sequence[str], options: Options) -> Report:
         raise UsageError(run.no_such_kernel())
     described = tuple(map(_described, run.rules))
     return Report(__version__, options.arch.name, _once(files), tuple(run.errors), described)
+
+
+def statistics(paths: Sequence[str], options: Options) -> Statistics:
+    """Analyse like ``analyze`` but keep only counts, file by file."""
+    result = Statistics()
+    for path in source_files(paths):
+        run = _Run(options, ())
+        start = process_time()
+        file = run.file(path)
+        result.add(file, process_time() - start)
+        result.defects += [str(error) for error in run.errors]
+    return result
 
 
 def source_files(paths: Sequence[str]) -> tuple[str, ...]:

@@ -10,15 +10,17 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from coalescecheck import rules
-from coalescecheck.analysis import Count, KernelAnalysis, PadTrial, Race
+from coalescecheck.analysis import Count, KernelAnalysis, L1Wavefronts, PadTrial, Race
 from coalescecheck.launch import Launch
 from coalescecheck.report import FORMATS, renderer
 from coalescecheck.report.model import FileReport, InternalError, Report, Terminal
 from coalescecheck.source import Diagnostic, Span
+from coalescecheck.totals import kernel_totals
 from hand_made import PATH, access, exactly, file, kernel
 
 SCHEMA = json.loads(files("coalescecheck.report").joinpath("schema.json").read_text("utf-8"))
 
+L1 = L1Wavefronts(Count(1, 1, 1.0), Count(1, 2, None))
 COLUMN = access(
     3,
     at=(7, 24),
@@ -55,7 +57,13 @@ def everything() -> dict[str, Any]:
     )
     unknown = access(2, certainty="unknown", sectors=None, lines128=None, address=None)
     return rendered(
-        kernel(access(), COLUMN, pad_trials=(pad,), races=(Race("tile", spans, "RAW"),)),
+        kernel(
+            access(l1_wavefronts=L1),
+            COLUMN,
+            pad_trials=(pad,),
+            races=(Race("tile", spans, "RAW"),),
+            totals=kernel_totals([], complete=False),
+        ),
         kernel(symbolic, unknown, launch=Launch(None, None, "assumed"), params={}),
         kernel(status="failed", reason="inline assembly"),
         internal_errors=(InternalError("analysis", PATH, "flip", "KeyError: 'x'"),),
@@ -91,7 +99,7 @@ FIELDS = {
     "files.0": "path diagnostics kernels findings",
     "files.0.diagnostics.0": "line column severity message",
     "files.0.kernels.0": (
-        "name template line launch params assumptions status reason accesses races"
+        "name template line launch params assumptions status reason accesses races totals"
     ),
     "files.0.kernels.0.launch": "block grid source line",
     "files.0.kernels.0.accesses.1": (
@@ -103,6 +111,13 @@ FIELDS = {
     "files.0.kernels.0.accesses.0.sectors": "min max mean ideal formula",
     "files.0.kernels.0.accesses.0.lines128": "min max mean",
     "files.0.kernels.0.accesses.1.bank_conflict_degree": "min max",
+    "files.0.kernels.0.accesses.0.l1_wavefronts.data": "min max mean",
+    "files.0.kernels.0.accesses.0.l1_wavefronts.tag": "min max mean",
+    "files.0.kernels.0.totals": (
+        "global_requests global_sectors global_sectors_min global_sectors_max "
+        "global_load_sectors global_store_sectors shared_requests shared_wavefronts "
+        "shared_bank_conflicts"
+    ),
     "files.0.kernels.0.accesses.0.verified": "simulation gpu warps_checked",
     "files.0.kernels.0.races.0": "array lines kind",
     "files.0.findings.0": "rule severity line column kernel message advice fix",
@@ -135,6 +150,12 @@ def test_values_are_those_of_the_analysis() -> None:
         "formula": None,
     }
     assert found["races"] == [{"array": "tile", "lines": [5, 7], "kind": "RAW"}]
+
+
+def test_a_total_that_is_not_known_is_null_beside_its_bounds() -> None:
+    totals = everything()["files"][0]["kernels"][0]["totals"]
+    names = ("global_sectors", "global_sectors_min", "global_sectors_max")
+    assert [totals[name] for name in names] == [None, 0, None]
 
 
 def test_an_assumed_launch_is_null() -> None:

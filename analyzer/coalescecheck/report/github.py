@@ -6,7 +6,7 @@ drops the rest silently, so the worst come first and the last line says how many
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from coalescecheck import wording
@@ -28,14 +28,16 @@ def render(report: Report, terminal: Terminal | None = None) -> str:
         lines += [_command(kind, finding) for finding in mine[:MOST]]
         if len(mine) > MOST:
             left_out.append(wording.plural(len(mine) - MOST, f"more {severity}"))
-    return "".join(f"{line}\n" for line in (*lines, *_ending(left_out)))
+    return "".join(f"{line}\n" for line in (*lines, *_ending(report, left_out)))
 
 
-def _ending(left_out: Sequence[str]) -> list[str]:
+def _ending(report: Report, left_out: Sequence[str]) -> Iterator[str]:
     """Plain output: it is in the log, and no annotation."""
-    if not left_out:
-        return []
-    return [f"{', '.join(left_out)}: GitHub shows {MOST} of each kind; see the whole report"]
+    if left_out:
+        yield f"{', '.join(left_out)}: GitHub shows {MOST} of each kind; see the whole report"
+    accesses = wording.plural(sum(report.totals.accesses.values()), "access")
+    findings = wording.plural(sum(report.totals.findings.values()), "finding")
+    yield f"coalescecheck: {accesses}, {findings}"
 
 
 def _command(kind: str, finding: Finding) -> str:

@@ -16,6 +16,7 @@ from coalescecheck.analysis import AccessResult, Count, KernelAnalysis
 
 INDENT = 2
 GAP = "  "
+BANK_BYTES = 4
 LONGEST_STEP = 16  # columns; a longer formula of the lane step goes below the table
 RIGHT = ("bytes", "sectors", "wavefronts", "ideal", "useful", "lane step")
 
@@ -49,6 +50,7 @@ def details(result: AccessResult, kernel: KernelAnalysis) -> list[str]:
     ]
     if result.requests_per_access > 1:
         lines.append(f"{result.requests_per_access} requests per access; counts are per request")
+    lines += _l1(result)
     if len(_step(result)) > LONGEST_STEP:
         lines.append(f"lane step = {result.lane_stride_bytes} bytes")
     if result.reason:
@@ -59,6 +61,17 @@ def details(result: AccessResult, kernel: KernelAnalysis) -> list[str]:
         calls = " → ".join(str(span) for span in result.access.called_from)
         lines.append(f"called from {calls}")
     return lines
+
+
+def _l1(result: AccessResult) -> list[str]:
+    """What the banks of L1 cost a load that hits, where that is more than its bytes need."""
+    if result.l1_wavefronts is None:
+        return []
+    data, tag = result.l1_wavefronts.data, result.l1_wavefronts.tag
+    ideal = max(1, result.width_bytes // BANK_BYTES)
+    if data.max <= max(ideal, tag.max):
+        return []
+    return [f"served from L1: {wording.amount(data)} wavefronts by its banks, {ideal} would do"]
 
 
 def _table(rows: Sequence[Row], width: int) -> Text:

@@ -87,7 +87,7 @@ def _facts(kernel: KernelAnalysis) -> RenderableType:
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
-    table.add_row("launch", _launch(kernel.launch))
+    table.add_row("launch", launch_text(kernel.launch))
     if kernel.params:
         table.add_row("params", ", ".join(f"{k}={v}" for k, v in kernel.params.items()))
     for assumption in kernel.assumptions:
@@ -95,7 +95,7 @@ def _facts(kernel: KernelAnalysis) -> RenderableType:
     if kernel.status != "analysed":
         table.add_row(kernel.status, kernel.reason or "see the messages")
     if kernel.accesses:
-        table.add_row("verified", _verification(kernel))
+        table.add_row("verified", verification_text(kernel))
     elif kernel.status == "analysed":
         table.add_row("accesses", "none")
     for at, line in enumerate(_traffic(kernel)):
@@ -103,7 +103,8 @@ def _facts(kernel: KernelAnalysis) -> RenderableType:
     return Padding(table, (0, 0, 0, INDENT))
 
 
-def _launch(launch: Launch) -> str:
+def launch_text(launch: Launch) -> str:
+    """Block, grid and where they come from."""
     block = f"block {wording.dims(launch.block)}" if launch.block else "block unknown"
     grid = f"grid {wording.dims(launch.grid)}" if launch.grid else "grid unknown"
     source = SOURCES.get(launch.source, launch.source)
@@ -111,7 +112,8 @@ def _launch(launch: Launch) -> str:
     return f"{block}, {grid} ({source}{line})"
 
 
-def _verification(kernel: KernelAnalysis) -> str:
+def verification_text(kernel: KernelAnalysis) -> str:
+    """What the simulation says about the counts."""
     checked = [a for a in kernel.accesses if a.verified.simulation != "not-run"]
     wrong = [a for a in checked if a.verified.simulation == "disagrees"]
     if not checked:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from math import gcd
 
 import numpy as np
@@ -58,15 +59,13 @@ class Tally:
         """Requests counted, at every shift."""
         return int(self.weight.sum())
 
-    def of(self, rows: slice) -> Tally:
-        """The part that belongs to some classes (rows are in increasing order per shift)."""
-        chosen = (self.row >= rows.start) & (self.row < rows.stop)
-        return Tally(
-            self.measures.at(chosen),
-            self.weight[chosen],
-            self.row[chosen],
-            self.shifts,
-        )
+    def parts(self, size: int, count: int) -> list[Tally]:
+        """``count`` tallies: each holds the requests of ``size`` consecutive classes."""
+        order = np.argsort(self.row // size, kind="stable")
+        measures, weight, row = self.measures.at(order), self.weight[order], self.row[order]
+        ends = np.searchsorted(row // size, np.arange(count + 1)).tolist()
+        pieces = [slice(start, end) for start, end in pairwise(ends)]
+        return [Tally(measures.at(p), weight[p], row[p], self.shifts) for p in pieces]
 
 
 class TooMany(Exception):
@@ -79,6 +78,7 @@ class Counter:
     def __init__(self, ctx: Context, lanes: Lanes) -> None:
         self.ctx = ctx
         self.lanes = lanes
+        self._tallies: dict[object, Tally] = {}
 
     # --- preparing ----------------------------------------------------------------------------
 
@@ -154,6 +154,17 @@ class Counter:
         self, split: Split, guards: list[Form], ranges: Mapping[int, int], target: Target
     ) -> Tally:
         """Count all requests.  Raises TooMany when the launch cannot be enumerated."""
+        moved = number(split.uniform.constant % target.modulus)  # all that matters of it
+        rest = split.uniform - number(split.uniform.constant)
+        key = (split.lanes, rest, moved, split.unknown, *guards, *ranges.items(), target)
+        known = self._tallies.get(key)
+        if known is None:
+            known = self._tallies[key] = self._tally(split, guards, ranges, target)
+        return known
+
+    def _tally(
+        self, split: Split, guards: list[Form], ranges: Mapping[int, int], target: Target
+    ) -> Tally:
         rows, switches, whole = self._rows(split, guards, ranges, target)
         shifts = self._shifts(split.unknown, target.modulus)
         return self._evaluate(split, rows, switches, whole, shifts, target)
@@ -179,8 +190,8 @@ class Counter:
         for shifts, members in groups.items():
             many = _repeated(rows, symbol, members)
             tally = self._evaluate(split, many, switches, whole, shifts, target)
-            for at, (value, _) in enumerate(members):
-                result[value] = tally.of(slice(at * rows.size, (at + 1) * rows.size))
+            parts = tally.parts(rows.size, len(members)) if rows.size else [tally] * len(members)
+            result |= {value: part for (value, _), part in zip(members, parts, strict=True)}
         return result
 
     def _rows(

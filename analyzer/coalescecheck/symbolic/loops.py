@@ -368,7 +368,7 @@ class LoopSolver:
             if condition is None and key in seen:
                 return Table(list(ids), rows, periodic=True) if seen[key] == 0 else None
             if any(abs(v) >= WORD for v in current.values()):
-                return Table(list(ids), rows)
+                return Table(list(ids), rows) if rows else None
             seen[key] = len(rows)
             rows.append(current)
             if condition is not None and not stmt.test_first and not evaluator.form(condition):

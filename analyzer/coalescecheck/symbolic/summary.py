@@ -250,7 +250,7 @@ class _Summarizer:
             assumptions=outcome.assumptions,
             l1_wavefronts=_l1(question.target, outcome),
             totals=outcome.totals,
-            sample_lanes=() if gathers else sample_lanes(self._counter, question),
+            sample_lanes=() if gathers or not self._texts else sample_lanes(self._counter, question),
         )
 
     def _gathers(self, question: Question) -> bool:

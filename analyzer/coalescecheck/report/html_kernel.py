@@ -1,0 +1,283 @@
+"""One kernel instance on the HTML page: facts, findings, source, table, pictures.
+
+In: a kernel's analysis and its file.  Out: markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from coalescecheck import wording
+from coalescecheck.analysis import AccessResult, Count, KernelAnalysis, PadTrial
+from coalescecheck.findings import Finding
+from coalescecheck.report.markup import Markup, join, tag
+from coalescecheck.report.model import FileReport
+from coalescecheck.report.pictures import bank_map, sector_strip
+from coalescecheck.report.source_view import Line, Piece, kernel_source
+from coalescecheck.report.text import launch_text, verification_text
+
+COLUMNS = (
+    ("line", "line"),
+    ("access", "access"),
+    ("kind", "kind"),
+    ("bytes", "bytes"),
+    ("cost", "sectors or wavefronts"),
+    ("ideal", "ideal"),
+    ("waste", "times ideal"),
+    ("certainty", "certainty"),
+)
+_SYMPY_NAME = re.compile(r"\b(threadIdx|blockIdx|blockDim|gridDim)_([xyz])\b")
+MARKS = {"clean": "✓", "note": "•", "wasteful": "▲", "unknown": "?"}
+
+
+def kernel_section(anchor: str, kernel: KernelAnalysis, file: FileReport) -> Markup:
+    """The section of one kernel instance; ``anchor`` is its id on the page."""
+    name = wording.instance(kernel)
+    findings = [f for f in file.findings if name in f.instances]
+    lines = kernel_source(file.analysis.text, kernel, file.analysis.path)
+    return tag(
+        "section",
+        tag("h2", tag("span", f"{kernel.name}{wording.template(kernel)}", class_="name")),
+        _facts(kernel),
+        *(_finding(anchor, f) for f in findings),
+        _source(anchor, lines, findings) if lines else None,
+        _table(anchor, kernel) if kernel.accesses else None,
+        *(_access(anchor, result, kernel) for result in kernel.accesses),
+        id=anchor,
+        class_="kernel",
+    )
+
+
+# --- facts and findings -----------------------------------------------------------------------
+
+
+def _facts(kernel: KernelAnalysis) -> Markup:
+    facts = [
+        ("where", f"{kernel.span.file}:{kernel.span.line}"),
+        ("launch", launch_text(kernel.launch)),
+    ]
+    if kernel.params:
+        facts.append(("parameters", ", ".join(f"{k}={v}" for k, v in kernel.params.items())))
+    facts += [("assuming", said) for said in kernel.assumptions]
+    if kernel.status != "analysed":
+        facts.append((kernel.status, kernel.reason or "see the messages"))
+    if kernel.accesses:
+        facts.append(("verified", verification_text(kernel)))
+    return _list(facts)
+
+
+def _list(facts: Sequence[tuple[str, str]]) -> Markup:
+    return tag("dl", *(join(tag("dt", name), tag("dd", value)) for name, value in facts))
+
+
+def _finding(anchor: str, finding: Finding) -> Markup:
+    title = join(
+        tag("strong", f"{finding.severity} {finding.rule}"),
+        " ",
+        tag("a", f"line {finding.span.line}", href=f"#{anchor}-l{finding.span.line}"),
+    )
+    fix = finding.fix
+    tried = None
+    if fix is not None:
+        said = f"{fix.description}: {fix.before} → {fix.after}"
+        tried = tag("p", tag("b", "Tried: "), _prose(said), class_="fix")
+    advice = finding.advice if fix is None else ""
+    return tag(
+        "article",
+        tag("p", title),
+        tag("p", _prose(finding.message)),
+        tag("p", _prose(finding.reason)) if finding.reason else None,
+        tag("p", tag("b", "Advice: "), _prose(advice)) if advice else None,
+        tried,
+        class_=f"finding {finding.severity}",
+    )
+
+
+def _prose(text: str) -> Markup:
+    """What stands between backticks as code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # a backtick without a partner
+        return join(text)
+    return join(*(tag("code", part) if at % 2 else part for at, part in enumerate(parts)))
+
+
+# --- source -----------------------------------------------------------------------------------
+
+
+def _source(anchor: str, lines: Sequence[Line], findings: Sequence[Finding]) -> Markup:
+    worst: dict[int, str] = {}
+    for finding in sorted(findings, key=lambda f: f.severity):
+        worst[finding.span.line] = str(finding.severity)
+    rows = (
+        tag(
+            "div",
+            tag("span", str(line.number), class_="number"),
+            tag("code", *(_piece(anchor, piece) for piece in line.pieces)),
+            id=f"{anchor}-l{line.number}",
+            class_=f"line {worst.get(line.number, '')}".strip(),
+        )
+        for line in lines
+    )
+    box = tag("div", *rows, class_="source", tabindex=0, role="group", aria_label="source")
+    return tag("details", tag("summary", "Source"), box, open=True)
+
+
+def _piece(anchor: str, piece: Piece) -> Markup:
+    inside: list[str] = [_piece(anchor, each) for each in piece.inside] or [piece.text]
+    if not piece.accesses:
+        return join(*inside)
+    worst = max(piece.accesses, key=lambda result: _excess(result) or 0.0)
+    said = "; ".join(f"{wording.kind(r)}: {_cost(r)}" for r in piece.accesses)
+    link = tag("a", MARKS[_grade(worst)], href=f"#{anchor}-a{worst.access.id}", aria_label=said)
+    return tag("mark", *inside, link, class_=_grade(worst), title=said)
+
+
+# --- the table --------------------------------------------------------------------------------
+
+
+def _table(anchor: str, kernel: KernelAnalysis) -> Markup:
+    heads = (tag("th", tag("button", text, type="button"), scope="col") for _, text in COLUMNS)
+    rows = (_row(anchor, result, kernel) for result in kernel.accesses)
+    table = tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows))
+    return tag("div", table, class_="scroll", tabindex=0, role="group", aria_label="accesses")
+
+
+def _row(anchor: str, result: AccessResult, kernel: KernelAnalysis) -> Markup:
+    span, excess = result.access.span, _excess(result)
+    count = _count(result)
+    place = f"{span.line}:{span.column}"
+    shown = place if span.file == kernel.span.file else f"{span.file}:{place}"
+    link = tag("a", tag("code", result.access.index), href=f"#{anchor}-a{result.access.id}")
+    cells = (
+        _cell(shown, span.line * 1000 + span.column),
+        tag("td", link, data_value=result.access.index),
+        _cell(wording.kind(result), wording.kind(result)),
+        _cell(str(result.width_bytes or "?"), result.width_bytes),
+        _cell(_cost(result), -1 if count is None else _mean(count)),
+        _cell(
+            "?" if count is None or count.ideal is None else wording.number(count.ideal),
+            -1 if count is None else count.ideal or -1,
+        ),
+        _cell("?" if excess is None else f"{wording.number(excess)}×", excess or -1),
+        _cell(result.certainty, result.certainty),
+    )
+    return tag("tr", *cells, class_=_grade(result))
+
+
+def _cell(text: str, value: str | float) -> Markup:
+    numeric = not isinstance(value, str)
+    return tag("td", text, data_value=value, class_="number" if numeric else None)
+
+
+# --- one access -------------------------------------------------------------------------------
+
+
+def _access(anchor: str, result: AccessResult, kernel: KernelAnalysis) -> Markup:
+    grade = _grade(result)
+    title = tag(
+        "summary",
+        tag("span", MARKS[grade], class_=f"grade {grade}"),
+        " ",
+        tag("code", result.access.index),
+        f" {wording.kind(result)}, line {result.access.span.line}: {_cost(result)}",
+        " (clean)" if grade == "clean" else None,
+    )
+    name = f"{anchor}-a{result.access.id}"
+    pictures = tuple(_pictures(result, kernel))
+    return tag(
+        "details",
+        title,
+        *pictures,
+        _list(_derivation(result)),
+        id=name,
+        class_="access",
+        open=grade == "wasteful",
+    )
+
+
+def _pictures(result: AccessResult, kernel: KernelAnalysis) -> Iterator[Markup]:
+    lanes, width = result.sample_lanes, result.width_bytes
+    if not any(lane is not None for lane in lanes) or not width:
+        return
+    if result.space == "global":
+        yield tag("div", sector_strip(lanes, width), class_="pictures")
+    elif result.space == "shared":
+        op = str(result.access.op)
+        before = tag("div", tag("h4", "as written"), bank_map(lanes, width, op))
+        trial = _helpful(kernel, result)
+        after = None
+        if trial is not None:
+            changed = bank_map(trial.lanes_after[result.access.id], width, op)
+            after = tag("div", tag("h4", "with ", tag("code", trial.padded)), changed)
+        yield tag("div", before, after, class_="pictures")
+
+
+def _helpful(kernel: KernelAnalysis, result: AccessResult) -> PadTrial | None:
+    """The pad that leaves the fewest wavefronts of this access, the smallest of equals."""
+    here = result.access.id
+    useful = [
+        trial
+        for trial in kernel.pad_trials
+        if trial.array == result.array
+        and trial.helps
+        and trial.lanes_after.get(here)
+        and trial.after[here] < trial.before[here]
+    ]
+    return min(useful, key=lambda trial: (sum(trial.after.values()), trial.pad), default=None)
+
+
+def _derivation(result: AccessResult) -> list[tuple[str, str]]:
+    """How the number came about."""
+    count = _count(result)
+    address = _SYMPY_NAME.sub(r"\1.\2", result.address or "")
+    facts = [("address", address), ("lanes", wording.lane_step(result))]
+    if count is not None and count.formula:
+        unit = "wavefronts" if result.wavefronts is not None else "sectors"
+        facts.append((unit, count.formula))
+    facts.append(("pattern", result.pattern))
+    facts += [("runs if", guard) for guard in result.guards]
+    facts += [("inside", loop) for loop in result.loops]
+    facts.append(("certainty", result.certainty))
+    facts.append(("because", result.reason))
+    facts += [("assuming", said) for said in result.assumptions]
+    if result.requests is not None:
+        facts.append(("requests", wording.number(result.requests)))
+    if result.requests_per_access > 1:
+        facts.append(("per access", wording.plural(result.requests_per_access, "request")))
+    facts += [("called from", str(span)) for span in result.access.called_from]
+    return [(name, value) for name, value in facts if value]
+
+
+# --- judging ----------------------------------------------------------------------------------
+
+
+def _count(result: AccessResult) -> Count | None:
+    return result.wavefronts if result.wavefronts is not None else result.sectors
+
+
+def _mean(count: Count) -> float:
+    return count.max if count.mean is None else count.mean
+
+
+def _cost(result: AccessResult) -> str:
+    count = _count(result)
+    if count is None:
+        return result.reason or "?"
+    unit = "wavefront" if result.wavefronts is not None else "sector"
+    return f"{wording.amount(count)} {unit}{'' if count.min == count.max == 1 else 's'}"
+
+
+def _excess(result: AccessResult) -> float | None:
+    """Cost over the least possible, where that is known and no matter of the data."""
+    count = _count(result)
+    if count is None or not count.ideal or result.certainty in ("data-dependent", "unknown"):
+        return None
+    return _mean(count) / count.ideal
+
+
+def _grade(result: AccessResult) -> str:
+    excess = _excess(result)
+    if excess is None:
+        return "unknown"
+    return "wasteful" if excess >= 2 else "note" if excess >= 1.1 else "clean"

@@ -91,6 +91,37 @@ class KernelTotals:
 
 
 @dataclass(frozen=True, slots=True)
+class UniqueSectors:
+    """Different sectors that are touched: by one ``block`` (all its warps and iterations; the
+    mean of the first, a middle and the last block), by the ``launch`` (None: too many to list)."""
+
+    block: float
+    launch: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """Different aligned pieces of 32, 64 and 128 bytes that a block touches, in the mean of the
+    sampled blocks."""
+
+    sectors: float
+    pairs: float
+    lines: float
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayTraffic:
+    """All accesses of one global array: the sectors that warps request over the launch, and the
+    different ones among them.  None where an address is not known."""
+
+    name: str
+    requested: Total
+    unique: UniqueSectors | None
+    reads: Touched | None
+    writes: Touched | None
+
+
+@dataclass(frozen=True, slots=True)
 class Verified:
     """``agrees``, ``disagrees`` or ``not-run`` for each independent reading."""
 
@@ -113,7 +144,8 @@ class AccessResult:
     the start of the array (up to a move of all lanes that changes no count where a parameter is
     not known), None for a lane that does not run; empty where the addresses are not known.
     ``l1_wavefronts`` is set for global loads that L1 may serve.  ``totals`` are sums over the
-    launch, None where nothing is known of them.
+    launch, None where nothing is known of them.  ``unique_sectors`` is set for global accesses
+    whose addresses are all known.
     """
 
     access: Access
@@ -139,6 +171,7 @@ class AccessResult:
     sample_lanes: tuple[int | None, ...] = ()
     l1_wavefronts: L1Wavefronts | None = None
     totals: AccessTotals | None = None
+    unique_sectors: UniqueSectors | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +231,7 @@ class KernelAnalysis:
     arrays: dict[str, Array] = field(default_factory=dict)
     pad_trials: tuple[PadTrial, ...] = ()
     totals: KernelTotals | None = None
+    array_traffic: tuple[ArrayTraffic, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
 

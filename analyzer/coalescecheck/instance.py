@@ -58,6 +58,7 @@ def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> Ker
         arrays=kernel.arrays,
         pad_trials=pad_trials(kernel_c, kernel, launch, params, facts, checked.accesses),
         diagnostics=diagnostics + said,
+        array_traffic=summary.array_traffic,
         totals=kernel_totals(checked.accesses, complete=status == "analysed"),
     )
 

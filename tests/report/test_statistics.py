@@ -31,14 +31,15 @@ def tree(folder: Path) -> Path:
 def test_a_kernel_counts_once_whatever_its_instances_and_files(tmp_path: Path) -> None:
     result = pipeline.statistics([str(tree(tmp_path))], make_options())
     assert result.files == 2
-    assert {name: status for (_, _, name), status in result.kernels.items()} == {
+    assert {name: counts.status for (_, _, name), counts in result.kernels.items()} == {
         "scale": "analysed",
         "calls": "partial",  # what hidden() accesses is not seen
     }
-    # two instances from calls.cu, one free instance from the header alone
-    assert sum(n for (space, _), n in result.accesses.items() if space == "global") == 5
-    assert result.accesses["global", "data-dependent"] == 1
-    assert result.launches["block and grid known"] == 3
+    # the two instances in calls.cu; the header alone knows no launch and does not count again
+    accesses = result.total("accesses")
+    assert accesses["global", "exact"] == 3
+    assert accesses["global", "data-dependent"] == 1
+    assert result.total("launches") == {"block and grid known": 3}
 
 
 def test_the_table_names_what_was_lost(tmp_path: Path) -> None:

@@ -12,12 +12,14 @@ from typing import Any
 
 from coalescecheck.analysis import (
     AccessResult,
+    ArrayTraffic,
     Count,
     KernelAnalysis,
     KernelTotals,
     L1Wavefronts,
     Race,
     Total,
+    UniqueSectors,
     Verified,
 )
 from coalescecheck.findings import Finding, Fix
@@ -84,6 +86,7 @@ def _kernel(kernel: KernelAnalysis) -> dict[str, Any]:
         "accesses": [_access(access) for access in kernel.accesses],
         "races": [_race(race) for race in kernel.races],
         "totals": _totals(kernel.totals),
+        "arrays": [_array(traffic) for traffic in kernel.array_traffic],
     }
 
 
@@ -121,6 +124,7 @@ def _access(result: AccessResult) -> dict[str, Any]:
         "efficiency": result.efficiency,
         "wavefronts": _count(result.wavefronts),
         "l1_wavefronts": _l1(result.l1_wavefronts),
+        "unique_sectors": _unique(result.unique_sectors),
         "bank_conflict_degree": {"min": degree[0], "max": degree[1]} if degree else None,
         "guards": list(result.guards),
         "loops": list(result.loops),
@@ -150,6 +154,20 @@ def _lines(count: Count | None) -> dict[str, Any] | None:
 
 def _l1(found: L1Wavefronts | None) -> dict[str, Any] | None:
     return None if found is None else {"data": _lines(found.data), "tag": _lines(found.tag)}
+
+
+def _unique(found: UniqueSectors | None) -> dict[str, float | None] | None:
+    return None if found is None else {"block": found.block, "launch": found.launch}
+
+
+def _array(traffic: ArrayTraffic) -> dict[str, Any]:
+    unique = traffic.unique
+    return {
+        "name": traffic.name,
+        "sectors_requested": traffic.requested.exact,
+        "unique_sectors_block": unique.block if unique else None,
+        "unique_sectors_launch": unique.launch if unique else None,
+    }
 
 
 def _totals(totals: KernelTotals | None) -> dict[str, int | None] | None:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from coalescecheck.analysis import KernelAnalysis
 from coalescecheck.report.model import FileReport
@@ -24,40 +25,19 @@ Place = tuple[str, int, str]
 
 
 @dataclass(slots=True)
-class Statistics:
-    """Counts over the files added so far.
+class KernelCounts:
+    """All instances and launches of one kernel as one file shows it; ``status`` is the worst."""
 
-    ``kernels`` maps the place of each kernel to its status: the worst over its instances in one
-    file, the best over the files that contain it (a header alone may lack what it needs).
-    """
-
-    files: int = 0
-    unreadable: int = 0
-    kernels: dict[Place, str] = field(default_factory=dict)
+    status: str = STATUSES[0]
     accesses: Counter[tuple[str, str]] = field(default_factory=Counter)
     verdicts: Counter[str] = field(default_factory=Counter)
     launches: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     problems: Counter[str] = field(default_factory=Counter)
-    defects: list[str] = field(default_factory=list)
-    seconds: list[tuple[float, str]] = field(default_factory=list)
 
-    def add(self, file: FileReport, seconds: float) -> None:
-        """Count one file, which took ``seconds`` of CPU."""
-        self.files += 1
-        self.unreadable += file.unreadable
-        self.seconds.append((seconds, file.analysis.path))
-        here: dict[Place, str] = {}
-        for kernel in file.analysis.kernels:
-            place = (str(Path(kernel.span.file).resolve()), kernel.span.line, kernel.name)
-            worse = max(here.get(place, STATUSES[0]), kernel.status, key=STATUSES.index)
-            here[place] = worse
-            self._kernel(kernel)
-        for place, status in here.items():
-            before = self.kernels.get(place, STATUSES[-1])
-            self.kernels[place] = min(before, status, key=STATUSES.index)
-
-    def _kernel(self, kernel: KernelAnalysis) -> None:
+    def add(self, kernel: KernelAnalysis) -> None:
+        """Count one instance under one launch."""
+        self.status = max(self.status, kernel.status, key=STATUSES.index)
         if kernel.status != STATUSES[0]:
             self.problems[f"{kernel.status}: {kernel.reason}"] += 1
         known = (kernel.launch.block is not None, kernel.launch.grid is not None)
@@ -67,6 +47,45 @@ class Statistics:
             self.verdicts[access.verified.simulation] += 1
             if access.certainty in ("bounded", "unknown"):
                 self.reasons[f"{access.certainty}: {access.reason}"] += 1
+
+    @property
+    def defects(self) -> tuple[int, float]:
+        """What orders two views of one kernel: a header alone may lack what it needs."""
+        total = sum(self.accesses.values())
+        known = sum(n for (_, certainty), n in self.accesses.items() if certainty in KNOWN)
+        return STATUSES.index(self.status), 1 - known / total if total else 1.0
+
+
+@dataclass(slots=True)
+class Statistics:
+    """Counts over the files added so far; of a kernel in several files the best view counts."""
+
+    files: int = 0
+    unreadable: int = 0
+    kernels: dict[Place, KernelCounts] = field(default_factory=dict)
+    defects: list[str] = field(default_factory=list)
+    seconds: list[tuple[float, str]] = field(default_factory=list)
+
+    def add(self, file: FileReport, seconds: float) -> None:
+        """Count one file, which took ``seconds`` of CPU."""
+        self.files += 1
+        self.unreadable += file.unreadable
+        self.seconds.append((seconds, file.analysis.path))
+        here: dict[Place, KernelCounts] = {}
+        for kernel in file.analysis.kernels:
+            place = (str(Path(kernel.span.file).resolve()), kernel.span.line, kernel.name)
+            here.setdefault(place, KernelCounts()).add(kernel)
+        for place, counts in here.items():
+            before = self.kernels.get(place)
+            if before is None or counts.defects < before.defects:
+                self.kernels[place] = counts
+
+    def total(self, name: str) -> Counter[Any]:
+        """A counter of all kernels together."""
+        result: Counter[Any] = Counter()
+        for counts in self.kernels.values():
+            result += getattr(counts, name)
+        return result
 
 
 _LAUNCHES = {
@@ -84,19 +103,19 @@ def render(statistics: Statistics) -> str:
 
 def _lines(s: Statistics) -> Iterator[str]:
     yield f"files      {s.files:,}" + (f" ({s.unreadable} unreadable)" if s.unreadable else "")
-    statuses = Counter(s.kernels.values())
+    statuses = Counter(counts.status for counts in s.kernels.values())
     total = len(s.kernels)
     shares = ", ".join(
         f"{statuses[name]:,} {name}{_share(statuses[name], total)}" for name in STATUSES
     )
     yield f"kernels    {total:,}: {shares}"
-    yield f"launches   {_ranked(s.launches)}"
-    yield f"verified   {_ranked(s.verdicts)}"
-    yield from _accesses(s.accesses)
+    yield f"launches   {_ranked(s.total('launches'))}"
+    yield f"verified   {_ranked(s.total('verdicts'))}"
+    yield from _accesses(s.total("accesses"))
     yield from _time(s.seconds, total)
     for title, ranking in (
-        ("why accesses are not known", s.reasons),
-        ("what was lost", s.problems),
+        ("why accesses are not known", s.total("reasons")),
+        ("what was lost", s.total("problems")),
     ):
         if ranking:
             yield ""

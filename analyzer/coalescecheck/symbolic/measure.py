@@ -64,8 +64,8 @@ class Measures:
         """All columns, in the order of the fields."""
         return (self.units, self.ideal, self.lines, self.degree, self.asked, self.l1_data)
 
-    def at(self, chosen: NDArray[np.intp] | Bools) -> Measures:
-        """The requests chosen by a mask or by numbers."""
+    def at(self, chosen: NDArray[np.intp] | Bools | slice) -> Measures:
+        """The requests chosen by a mask, by numbers or as a slice."""
         return Measures(*(column[chosen] for column in self.parts()))
 
 

@@ -8,11 +8,12 @@ from math import prod
 
 import numpy as np
 
-from coalescecheck.analysis import AccessResult, Count, L1Wavefronts
+from coalescecheck.analysis import AccessResult, ArrayTraffic, Count, L1Wavefronts
 from coalescecheck.facts import Fact
 from coalescecheck.ir.kernel import Access, Array, Kernel, Space
 from coalescecheck.launch import Dim3, Launch
 from coalescecheck.symbolic.count import Counter
+from coalescecheck.symbolic.footprint import Arrays, Enumerator
 from coalescecheck.symbolic.form import Context, Form, Symbol, number
 from coalescecheck.symbolic.interpret import Interpreter, TooLarge
 from coalescecheck.symbolic.lanes import Lanes, lanes_of
@@ -41,6 +42,7 @@ class Summary:
     assumptions: tuple[str, ...] = ()
     reason: str = ""
     work: int = 0
+    array_traffic: tuple[ArrayTraffic, ...] = ()
 
 
 def summarize(
@@ -79,7 +81,12 @@ def summarize(
     shown = tuple(r for r in results if r is not None)
     assumptions = (ASSUMED_BLOCK,) if launch.block is None else ()
     extra = dict.fromkeys(a for r in shown for a in r.assumptions)
-    return Summary(shown, (*assumptions, *extra), work=sum(map(_executions, reaches)))
+    return Summary(
+        shown,
+        (*assumptions, *extra),
+        work=sum(map(_executions, reaches)),
+        array_traffic=summarizer.arrays.traffic(),
+    )
 
 
 def _executions(reach: Reach) -> int:
@@ -108,7 +115,9 @@ class _Summarizer:
         self._counter = Counter(ctx, lanes)
         self._renderer = Renderer(ctx)
         self._pieces = PieceCounter(ctx, self._counter, self._renderer, launch.grid)
+        self._enumerator = Enumerator(ctx, self._counter, launch.grid)
         self._offsets = dict(launch.offsets)
+        self.arrays = Arrays()
 
     def result(self, access: Access, reaches: list[Reach]) -> AccessResult | None:
         """The result of one access; None for per-thread arrays that live in registers."""
@@ -130,6 +139,7 @@ class _Summarizer:
         elif access.unknown_width:
             problem = f"the size of `{access.element}` is not known: pass --template"
         if problem:
+            self.arrays.add(array, space.value, access.op, None, None)
             return self._unknown(access, array, space, width, "unknown", problem)
         if space is Space.LOCAL and self._in_registers(reaches):
             return None
@@ -191,18 +201,19 @@ class _Summarizer:
         self, access: Access, reaches: list[Reach], array: str, space: Space
     ) -> AccessResult:
         outcome: Outcome | None = None
-        question: Question | None = None
+        questions: list[Question] = []
         for reach in reaches:
             piece = access.pieces[reach.piece]
             target = Target(space, access.op, piece.width, access.kind, access.may_hit_l1)
             moved = replace(reach, address=reach.address + self._start(reach))
             step = self._base_step(reach, piece.width)
             asked = self._pieces.question(moved, target, step)
-            question = question or asked
+            questions.append(asked)
             counts = self._pieces.outcome(asked)
             outcome = counts if outcome is None else outcome.joined(counts)
-        if outcome is None or question is None:
+        if outcome is None:
             raise ValueError(access)
+        question = questions[0]
         if not outcome.runs:
             return self._unknown(
                 access,
@@ -213,7 +224,17 @@ class _Summarizer:
                 "never runs in this configuration",
                 requests=0,
             )
-        return self._result(access, reaches[0], question, outcome, array)
+        result = self._result(access, reaches[0], question, outcome, array)
+        return self._with_footprint(result, questions) if self._texts else result
+
+    def _with_footprint(self, result: AccessResult, questions: list[Question]) -> AccessResult:
+        """``result`` with its unique sectors, which count for its array as well."""
+        if result.space != Space.GLOBAL.value:
+            return result
+        footprint = self._enumerator.of(questions)
+        requested = result.totals.units if result.totals else None
+        self.arrays.add(result.array, result.space, result.access.op, footprint, requested)
+        return result if footprint is None else replace(result, unique_sectors=footprint.unique)
 
     def _result(
         self, access: Access, reach: Reach, question: Question, outcome: Outcome, array: str
@@ -250,7 +271,9 @@ class _Summarizer:
             assumptions=outcome.assumptions,
             l1_wavefronts=_l1(question.target, outcome),
             totals=outcome.totals,
-            sample_lanes=() if gathers or not self._texts else sample_lanes(self._counter, question),
+            sample_lanes=()
+            if gathers or not self._texts
+            else sample_lanes(self._counter, question),
         )
 
     def _gathers(self, question: Question) -> bool:

@@ -1,0 +1,122 @@
+"""Which files a run reads: the ones it is given, and the CUDA files below given folders.
+
+In: paths and patterns to leave out.  Out: paths.  Below a folder, what ``.gitignore`` names is
+left out, with git's own rules; a file that is given by name is always read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+from coalescecheck.errors import UsageError
+
+SUFFIXES = (".cu", ".cuh")
+IGNORE_FILE = ".gitignore"
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusions:
+    """Patterns as in a ``.gitignore`` that lies in the folder ``root``."""
+
+    root: str = "."
+    patterns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """One list of patterns and the folder they count from."""
+
+    folder: Path
+    spec: GitIgnoreSpec
+
+    def says(self, path: Path, is_folder: bool) -> bool | None:
+        """True to leave ``path`` out, False to keep it after all, None for no opinion."""
+        if not path.is_relative_to(self.folder):
+            return None
+        name = path.relative_to(self.folder).as_posix()
+        return self.spec.check_file(name + "/" if is_folder else name).include
+
+
+def source_files(paths: Sequence[str], exclusions: Exclusions = Exclusions()) -> tuple[str, ...]:
+    """``paths`` with folders replaced by the CUDA files below them; each file once."""
+    found: dict[str, None] = {}
+    for path in paths:
+        if not Path(path).is_dir():
+            found[path] = None
+            continue
+        inside = list(_below(Path(path), exclusions))
+        if not inside:
+            raise UsageError(f"{path}: no .cu or .cuh file in this folder that is not ignored")
+        found |= dict.fromkeys(inside)
+    return tuple(found)
+
+
+def _below(top: Path, exclusions: Exclusions) -> Iterator[str]:
+    levels = [_level(Path(exclusions.root).absolute(), exclusions.patterns)]
+    levels += _above(top.absolute())
+    return iter(sorted(_walk(top, levels)))
+
+
+def _walk(folder: Path, levels: Sequence[_Level]) -> Iterator[str]:
+    whole = folder.absolute()
+    levels = [*levels, *_own(whole)]
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:
+        return  # a folder that may not be read; git passes over it as well
+    for entry in entries:
+        path = folder / entry.name
+        is_folder = entry.is_dir(follow_symlinks=False)
+        wanted = is_folder or (path.suffix in SUFFIXES and entry.is_file())
+        if not wanted or entry.name == ".git" or _ignored(whole / entry.name, is_folder, levels):
+            continue
+        if is_folder:
+            yield from _walk(path, levels)
+        else:
+            yield str(path)
+
+
+def _ignored(path: Path, is_folder: bool, levels: Sequence[_Level]) -> bool:
+    """The innermost list with an opinion decides."""
+    for level in reversed(levels):
+        says = level.says(path, is_folder)
+        if says is not None:
+            return says
+    return False
+
+
+def _above(top: Path) -> list[_Level]:
+    """The ignore files of the repository that ``top`` lies in, outermost first."""
+    outer: list[Path] = []
+    folder = top
+    while not (folder / ".git").exists():
+        if folder.parent == folder:
+            return []  # no repository
+        folder = folder.parent
+        outer.append(folder)
+    return [level for folder in reversed(outer) for level in _own(folder)]
+
+
+def _own(folder: Path) -> list[_Level]:
+    try:
+        text = (folder / IGNORE_FILE).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return []
+    return [_level(folder, text.splitlines())]
+
+
+def _level(folder: Path, patterns: Sequence[str]) -> _Level:
+    """A pattern that cannot be understood matches nothing, as in git."""
+    good = []
+    for pattern in patterns:
+        try:
+            GitIgnoreSpec.from_lines([pattern])
+        except ValueError:
+            continue
+        good.append(pattern)
+    return _Level(folder, GitIgnoreSpec.from_lines(good))

@@ -1,0 +1,272 @@
+"""Which sectors an access touches at all: in a block, and in a whole launch.
+
+In: questions as ``pieces`` prepares them.  Out: the distinct sectors, listed one by one, so that
+warps, iterations and accesses that share sectors can be told from those that waste them.  Only
+where every address is known and the list stays short; None otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalescecheck.analysis import ArrayTraffic, Total, Touched, UniqueSectors
+from coalescecheck.arch import LINE_BYTES, PAIR_BYTES, SECTOR_BYTES
+from coalescecheck.ir.kernel import Op, Space
+from coalescecheck.launch import WARP_SIZE, Dim3
+from coalescecheck.symbolic.count import Counter
+from coalescecheck.symbolic.form import Context, Form, Symbol
+from coalescecheck.symbolic.numeric import Evaluator
+from coalescecheck.symbolic.pieces import Question
+
+Ints = NDArray[np.int64]
+LIMIT = 1 << 18  # addresses that are listed at once
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """Numbers of sectors from the start of the array, ascending: of each sampled block (first,
+    middle, last), and of the launch (None: not listed)."""
+
+    blocks: tuple[Ints, ...]
+    launch: Ints | None
+
+    def joined(self, other: Footprint) -> Footprint:
+        """What is touched by either."""
+        launch = None
+        if self.launch is not None and other.launch is not None:
+            launch = np.union1d(self.launch, other.launch)
+        blocks = zip(self.blocks, other.blocks, strict=True)
+        return Footprint(tuple(np.union1d(a, b) for a, b in blocks), launch)
+
+    @property
+    def unique(self) -> UniqueSectors:
+        """The numbers of sectors."""
+        launch = None if self.launch is None else len(self.launch)
+        return UniqueSectors(self._mean(SECTOR_BYTES), launch)
+
+    @property
+    def touched(self) -> Touched:
+        """The mean over the sampled blocks, in pieces of all sizes."""
+        return Touched(*(self._mean(size) for size in (SECTOR_BYTES, PAIR_BYTES, LINE_BYTES)))
+
+    def _mean(self, size: int) -> float:
+        per_piece = size // SECTOR_BYTES
+        counts = [len(np.unique(block // per_piece)) for block in self.blocks]
+        return sum(counts) / len(counts)
+
+
+class Enumerator:
+    """Lists the sectors of one kernel's accesses under one launch."""
+
+    def __init__(self, ctx: Context, counter: Counter, grid: Dim3 | None) -> None:
+        self._ctx, self._counter, self._grid = ctx, counter, grid
+
+    def of(self, questions: Iterable[Question]) -> Footprint | None:
+        """The footprint of the pieces of one access together."""
+        result: Footprint | None = None
+        for question in questions:
+            found = self._of(question)
+            if found is None:
+                return None
+            result = found if result is None else result.joined(found)
+        return result
+
+    def _of(self, question: Question) -> Footprint | None:
+        if self._grid is None or not self._is_known(question):
+            return None
+        blocks = []
+        for block in _samples(self._grid):
+            found = self._listed(question, self._block(question, block))
+            if found is None:
+                return None
+            blocks.append(found)
+        launch = self._listed(question, {})
+        return Footprint(tuple(blocks), self._summed(question) if launch is None else launch)
+
+    def _is_known(self, question: Question) -> bool:
+        split = question.split
+        return (
+            question.conditions.complete
+            and not split.unknown.terms
+            and all(info.limit is not None for info in question.reach.loops)
+            and self._counter.knows(split.lanes, question.ranges)
+        )
+
+    def _block(self, question: Question, block: tuple[int, int, int]) -> dict[int, int]:
+        """Values of the block indices among the question's symbols."""
+        values: dict[int, int] = {}
+        for g in question.ranges:
+            generator = self._ctx.generators[g]
+            if isinstance(generator, Symbol) and generator.kind == "bid":
+                values[g] = block["xyz".index(generator.name[-1])]
+        return values
+
+    # --- one by one ---------------------------------------------------------------------------
+
+    def _listed(self, question: Question, fixed: dict[int, int]) -> Ints | None:
+        """The sectors for all combinations of what is not ``fixed``."""
+        guards, address = question.conditions.known, _address(question)
+        used = {g for form in (address, *guards) for g in self._ctx.leaves(form)}
+        axes = [g for g in question.ranges if g in used and g not in fixed]
+        lanes = self._counter.lanes
+        total = prod(question.ranges[g] for g in axes)
+        if total * lanes.warps * WARP_SIZE > LIMIT:
+            return None
+        places = np.unravel_index(np.arange(total), [question.ranges[g] for g in axes] or [1])
+        values = self._counter.threads((address, *guards))
+        values |= {g: at[:, None, None] for g, at in zip(axes, places, strict=bool(axes))}
+        values |= {g: np.full((1, 1, 1), value, np.int64) for g, value in fixed.items()}
+        evaluator = Evaluator(self._ctx, values)
+        active = np.broadcast_to(lanes.exists, (total, *lanes.exists.shape))
+        for guard in guards:
+            active = active & (evaluator.form(guard) != 0)
+        addresses = np.broadcast_to(evaluator.form(address), active.shape)
+        return _sectors(addresses[active], question.target.width)
+
+    # --- as sums ------------------------------------------------------------------------------
+
+    def _summed(self, question: Question) -> Ints | None:
+        """The sectors where the address is a sum of independent parts, part by part; None where
+        a condition joins the parts or there are too many sums."""
+        ranges, guards = question.ranges, question.conditions.known
+        if any(self._ctx.leaves(guard) & ranges.keys() for guard in guards):
+            return None
+        address = _address(question)
+        parts = []
+        for part in self._parts(address, ranges.keys()):
+            values = self._values(part, question, guards)
+            if values is None:
+                return None
+            parts.append(values)
+        whole = [values for values in parts if not (values % SECTOR_BYTES).any()]
+        fine = [values for values in parts if (values % SECTOR_BYTES).any()]
+        starts = _sums(np.full(1, address.constant, np.int64), fine)
+        if starts is None:
+            return None
+        sectors = _sectors(starts, question.target.width)
+        return _sums(sectors, [values // SECTOR_BYTES for values in whole])
+
+    def _parts(self, address: Form, ranges: Iterable[int]) -> list[Form]:
+        """Groups of terms that share no symbol, those with thread indices first."""
+        groups: list[tuple[set[int], Form]] = [(set(), Form({}))]
+        known = set(ranges)
+        for monomial, coefficient in address.terms.items():
+            leaves = set(self._ctx.leaves(Form({monomial: coefficient}))) & known
+            if not monomial:
+                continue
+            term = Form({monomial: coefficient})
+            if any(s.kind == "tid" for _, s in self._ctx.symbols(term)):
+                leaves.add(-1)  # all thread indices together are one part
+            together = [group for group in groups if group[0] & leaves]
+            groups = [group for group in groups if not group[0] & leaves]
+            for own, form in together:
+                leaves |= own
+                term = term + form
+            groups.append((leaves, term))
+        return [form for _, form in sorted(groups, key=lambda g: -1 not in g[0]) if form.terms]
+
+    def _values(self, part: Form, question: Question, guards: list[Form]) -> Ints | None:
+        """The distinct values of a part."""
+        lanes, leaves = self._counter.lanes, self._ctx.leaves(part)
+        axes = [g for g in question.ranges if g in leaves]
+        threads = self._counter.threads((part, *guards))
+        total = prod(question.ranges[g] for g in axes)
+        if total * (lanes.warps * WARP_SIZE if threads.keys() & leaves else 1) > LIMIT:
+            return None
+        places = np.unravel_index(np.arange(total), [question.ranges[g] for g in axes] or [1])
+        values = threads | {g: at[:, None, None] for g, at in zip(axes, places, strict=bool(axes))}
+        evaluator = Evaluator(self._ctx, values)
+        found = evaluator.form(part)
+        if threads.keys() & leaves:
+            active = np.broadcast_to(lanes.exists, (total, *lanes.exists.shape))
+            for guard in guards:
+                active = active & (evaluator.form(guard) != 0)
+            found = np.broadcast_to(found, active.shape)[active]
+        return np.unique(found)
+
+
+def _address(question: Question) -> Form:
+    return question.split.lanes + question.split.uniform
+
+
+def _sectors(starts: Ints, width: int) -> Ints:
+    """The sectors of accesses of up to 32 bytes that start there."""
+    first, last = starts // SECTOR_BYTES, (starts + (width - 1)) // SECTOR_BYTES
+    return np.unique(first if (first == last).all() else np.concatenate([first, last]))
+
+
+def _sums(start: Ints, parts: list[Ints]) -> Ints | None:
+    """All different sums of one value of each part; None where they are too many."""
+    for values in sorted(parts, key=len):
+        if len(values) * len(start) > LIMIT:
+            return None
+        start = np.unique(start[:, None] + values[None, :])
+    return start
+
+
+def _samples(grid: Dim3) -> list[tuple[int, int, int]]:
+    """The first, a middle and the last block."""
+    last = (grid.x - 1, grid.y - 1, grid.z - 1)
+    middle = (grid.x // 2, grid.y // 2, grid.z // 2)
+    return list(dict.fromkeys(((0, 0, 0), middle, last)))
+
+
+# --- arrays -----------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Collected:
+    requested: Total = field(default_factory=lambda: Total(0, 0))
+    reads: list[Footprint | None] = field(default_factory=list)
+    writes: list[Footprint | None] = field(default_factory=list)
+
+
+class Arrays:
+    """Puts the accesses of each global array together."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, _Collected] = {}
+
+    def add(
+        self, names: str, space: str, op: Op, footprint: Footprint | None, requested: Total | None
+    ) -> None:
+        """One access; ``names`` are the arrays it may touch, joined by ``|``."""
+        if space != Space.GLOBAL.value or not names:
+            return
+        several = names.split("|")
+        for name in several:
+            entry = self._found.setdefault(name, _Collected())
+            least = Total(0, requested.max) if requested and len(several) > 1 else requested
+            entry.requested += least or Total(0, None)
+            side = entry.reads if op is Op.LOAD else entry.writes
+            side.append(None if len(several) > 1 else footprint)
+
+    def traffic(self) -> tuple[ArrayTraffic, ...]:
+        """One record per array, in the order of the accesses."""
+        return tuple(_traffic(name, entry) for name, entry in self._found.items())
+
+
+def _traffic(name: str, entry: _Collected) -> ArrayTraffic:
+    everything = _union([*entry.reads, *entry.writes])
+    reads, writes = _union(entry.reads), _union(entry.writes)
+    return ArrayTraffic(
+        name,
+        entry.requested,
+        None if everything is None else everything.unique,
+        reads.touched if reads else None if entry.reads else Touched(0.0, 0.0, 0.0),
+        writes.touched if writes else None if entry.writes else Touched(0.0, 0.0, 0.0),
+    )
+
+
+def _union(footprints: list[Footprint | None]) -> Footprint | None:
+    result: Footprint | None = None
+    for footprint in footprints:
+        if footprint is None:
+            return None
+        result = footprint if result is None else result.joined(footprint)
+    return result

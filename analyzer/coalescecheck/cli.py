@@ -11,16 +11,21 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+from click.core import ParameterSource
 
-from coalescecheck import __version__
+from coalescecheck import __version__, wording
 from coalescecheck.arch import ARCHS, DEFAULT_ARCH
+from coalescecheck.config import Settings
+from coalescecheck.config import find as find_config
+from coalescecheck.config import load as load_config
 from coalescecheck.errors import SourceError, UsageError
 from coalescecheck.isolation import Defect, isolated
-from coalescecheck.options import EMITS, THRESHOLDS, Options, make_options
+from coalescecheck.options import EMITS, THRESHOLDS, Options
 from coalescecheck.report import FORMATS
 from coalescecheck.report.model import Terminal
 
@@ -100,8 +105,17 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
     "--emit", type=click.Choice(EMITS), help="Print the kernels as a stage sees them, no report."
 )
 @click.option(
-    "--stats", is_flag=True, help="Print counts over all files (for a tree), no report."
+    "--config", metavar="FILE", help="Read settings from FILE, not from the nearest project file."
 )
+@click.option("--no-config", is_flag=True, help="Read no settings from files.")
+@click.option(
+    "--exclude", multiple=True, metavar="GLOB", help="Leave these out of folders, as .gitignore."
+)
+@click.option("--baseline", metavar="FILE", help="Do not show the findings recorded in FILE.")
+@click.option(
+    "--write-baseline", metavar="FILE", help="Record all findings in FILE and exit with 0."
+)
+@click.option("--stats", is_flag=True, help="Print counts over all files (for a tree), no report.")
 @click.option(
     "--explain",
     metavar="RULE",
@@ -111,7 +125,15 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
     help="Describe a rule and exit.",
 )
 @click.version_option(__version__, prog_name="coalescecheck")
-def main(paths: tuple[str, ...], stats: bool, **given: Any) -> None:
+@click.pass_context
+def main(
+    context: click.Context,
+    paths: tuple[str, ...],
+    stats: bool,
+    config: str | None,
+    no_config: bool,
+    **given: Any,
+) -> None:
     """Count the memory traffic of CUDA kernels without a GPU.
 
     For every memory access of every kernel in PATH (files, or folders with .cu and .cuh files):
@@ -122,9 +144,10 @@ def main(paths: tuple[str, ...], stats: bool, **given: Any) -> None:
     2 wrong usage or unreadable file, 3 nothing could be analysed.
     """
     try:
-        options = make_options(**given)
+        settings = _settings(context, paths, config, no_config, given)
+        options = settings.options
         work = _stats if stats else _emit if options.emit else _report
-        outcome = isolated("the command", lambda: work(paths, options))
+        outcome = isolated("the command", lambda: work(paths, settings))
         if isinstance(outcome, Defect):
             click.echo(f"internal error: {outcome.error}; please report this", err=True)
             sys.exit(NOT_ANALYSED)
@@ -147,27 +170,54 @@ class Outcome(NamedTuple):
     code: int
 
 
-def _report(paths: tuple[str, ...], options: Options) -> Outcome:
-    from coalescecheck import pipeline, report
+def _settings(
+    context: click.Context,
+    paths: tuple[str, ...],
+    config: str | None,
+    no_config: bool,
+    given: dict[str, Any],
+) -> Settings:
+    """What the command line says explicitly, over the configuration file."""
+    explicit = {
+        name: value
+        for name, value in given.items()
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    }
+    if config is not None:
+        return Settings(load_config(config), explicit)
+    return Settings(None if no_config else find_config(paths), explicit)
 
+
+def _report(paths: tuple[str, ...], settings: Settings) -> Outcome:
+    from coalescecheck import baseline, pipeline, report
+
+    options = settings.options
     render = report.renderer(options.format)
-    result = pipeline.analyze(paths, options)
-    return Outcome(
-        render(result, _terminal(options)), _messages(result), exit_code(result, options)
-    )
+    if options.write_baseline is not None:
+        options = replace(options, baseline=None)  # the new file holds the old findings too
+    result = pipeline.analyze(paths, options, settings.at)
+    code = exit_code(result, options)
+    messages = _messages(result)
+    if options.write_baseline is not None:
+        _write(baseline.document(result, options.write_baseline), options.write_baseline)
+        count = wording.plural(sum(1 for _ in result.findings), "finding")
+        messages.append(f"{options.write_baseline}: {count} recorded")
+        code = CLEAN if code == FINDINGS else code
+    return Outcome(render(result, _terminal(options)), messages, code)
 
 
-def _emit(paths: tuple[str, ...], options: Options) -> Outcome:
+def _emit(paths: tuple[str, ...], settings: Settings) -> Outcome:
     from coalescecheck import pipeline
 
-    return Outcome(pipeline.emit(paths, options), [], CLEAN)
+    return Outcome(pipeline.emit(paths, settings.options, settings.at), [], CLEAN)
 
 
-def _stats(paths: tuple[str, ...], options: Options) -> Outcome:
+def _stats(paths: tuple[str, ...], settings: Settings) -> Outcome:
     from coalescecheck import pipeline
     from coalescecheck.report import statistics
 
-    return Outcome(statistics.render(pipeline.statistics(paths, options)), [], CLEAN)
+    counted = pipeline.statistics(paths, settings.options)
+    return Outcome(statistics.render(counted), [], CLEAN)
 
 
 def exit_code(report: Report, options: Options) -> int:

@@ -33,10 +33,8 @@ def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> Ker
     names = {p.name for p in kernel.params} - params.keys()
     facts = {n: f for n, f in parse_facts(options.assume).items() if n in names}
     summary = summarize(kernel, launch, params, facts=facts)
-    if summary.reason:
-        raise UnsupportedConstruct(summary.reason, kernel_c.span)
     checked = Checked(summary.accesses, ())
-    if options.verify:
+    if options.verify and not summary.reason:
         checked = verify(kernel, launch, params, facts, summary)
     diagnostics = (*kernel_c.diagnostics, *kernel.diagnostics)
     said = tuple(
@@ -44,6 +42,8 @@ def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> Ker
         for problem in checked.problems
     )
     status, reason = _status(diagnostics)
+    if summary.reason:
+        status, reason = "partial", summary.reason
     return KernelAnalysis(
         name=kernel_c.name,
         span=kernel_c.span,

@@ -24,7 +24,12 @@ class Case:
 
 def cases_of(kernel: KernelC, source: SourceFile, options: Options) -> tuple[Case, ...]:
     """The distinct launches of ``kernel`` to analyse, at least one."""
-    cases = [Case(launch) for launch in kernel.launches or (_unknown(kernel),)]
+    config = options.config
+    known = [
+        _overlay(launch, "config", (config.block, config.grid, config.params), (config.file, 0))
+        for launch in kernel.launches or (_unknown(kernel),)
+    ]
+    cases = [Case(launch) for launch in known]
     comments = directives_of(kernel, source)
     if comments:
         cases = [_commented(case, comment) for comment in comments for case in cases]

@@ -29,11 +29,23 @@ _NUMBERS = re.compile(r"\d+([xX,]\d+){0,2}")
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """What a configuration file says of launches; ``file`` is its path."""
+
+    block: Dim3 | None = None
+    grid: Dim3 | None = None
+    params: tuple[tuple[str, int], ...] = ()
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """The options of one run (``coalescecheck --help`` says what each is for).
 
     ``params`` are values of integer parameters, ``templates`` template arguments as written in
-    C; both in the order given.  ``fail_on`` is None for ``never``.
+    C; both in the order given.  ``fail_on`` is None for ``never``.  ``config`` is what a
+    configuration file says of launches, ``root`` the folder it lies in, from which ``exclude``
+    counts.
     """
 
     block: Dim3 | None = None
@@ -53,6 +65,11 @@ class Options:
     verify: bool = True
     strict: bool = False
     emit: str | None = None
+    exclude: tuple[str, ...] = ()
+    baseline: str | None = None
+    write_baseline: str | None = None
+    config: Told = Told()
+    root: str = "."
 
 
 def make_options(
@@ -74,6 +91,9 @@ def make_options(
     verify: bool = True,
     strict: bool = False,
     emit: str | None = None,
+    exclude: Iterable[str] = (),
+    baseline: str | None = None,
+    write_baseline: str | None = None,
 ) -> Options:
     """Options from text as the command line gives it, or from plain Python values.
 
@@ -101,6 +121,9 @@ def make_options(
         verify=verify,
         strict=strict,
         emit=_known_emit(emit),
+        exclude=tuple(exclude),
+        baseline=baseline,
+        write_baseline=write_baseline,
     )
 
 

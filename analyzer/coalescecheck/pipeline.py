@@ -8,21 +8,23 @@ verify, advice).  What goes wrong in one kernel or file is recorded and costs on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from pathlib import Path
 from time import process_time
 
 from coalescecheck import __version__, frontend, lower, rules
 from coalescecheck.analysis import FileAnalysis, KernelAnalysis
+from coalescecheck.baseline import without_known
 from coalescecheck.edits import with_edits
 from coalescecheck.errors import SourceError, UnsupportedConstruct, UsageError
+from coalescecheck.files import Exclusions, source_files
 from coalescecheck.findings import Finding
 from coalescecheck.frontend.kernel_c import KernelC, SourceFile
 from coalescecheck.instance import analyze_instance
 from coalescecheck.ir.dump import dump
 from coalescecheck.isolation import Defect, isolated
+from coalescecheck.judging import Judge
 from coalescecheck.launch import Launch
 from coalescecheck.launches import Case, cases_of
 from coalescecheck.options import Options
@@ -31,43 +33,44 @@ from coalescecheck.report.statistics import Statistics
 from coalescecheck.rules.base import Rule
 from coalescecheck.source import Diagnostic, Span
 
-SUFFIXES = (".cu", ".cuh")
+OptionsAt = Callable[[str], Options]
 
 
-def analyze(paths: Sequence[str], options: Options) -> Report:
-    """Analyse every kernel of every file, and of the ``.cu`` and ``.cuh`` files of folders."""
-    run = _Run(options, rules.select(options.select, options.ignore))
-    files = [run.file(path) for path in source_files(paths)]
+def analyze(paths: Sequence[str], options: Options, at: OptionsAt | None = None) -> Report:
+    """Analyse every kernel of every file, and of the ``.cu`` and ``.cuh`` files of folders.
+
+    ``at`` gives the options of each file where they are not the same for all.
+    """
+    chosen = rules.select(options.select, options.ignore)
+    files: list[FileReport] = []
+    errors: list[InternalError] = []
+    seen: list[str] = []
+    for path in _files(paths, options):
+        run = _Run(options if at is None else at(path))
+        files.append(run.file(path))
+        errors += run.errors
+        seen += run.seen
     if options.kernels and not any(file.analysis.kernels for file in files):
-        raise UsageError(run.no_such_kernel())
-    described = tuple(map(_described, run.rules))
-    return Report(__version__, options.arch.name, _once(files), tuple(run.errors), described)
+        raise UsageError(_no_such_kernel(options, seen))
+    described = tuple(map(_described, chosen))
+    report = Report(__version__, options.arch.name, _once(files), tuple(errors), described)
+    return report if options.baseline is None else without_known(report, options.baseline)
+
+
+def _files(paths: Sequence[str], options: Options) -> tuple[str, ...]:
+    return source_files(paths, Exclusions(options.root, options.exclude))
 
 
 def statistics(paths: Sequence[str], options: Options) -> Statistics:
     """Analyse like ``analyze`` but keep only counts, file by file."""
     result = Statistics()
-    for path in source_files(paths):
-        run = _Run(options, ())
+    for path in _files(paths, options):
+        run = _Run(replace(options, ignore=("all",)))
         start = process_time()
         file = run.file(path)
         result.add(file, process_time() - start)
         result.defects += [str(error) for error in run.errors]
     return result
-
-
-def source_files(paths: Sequence[str]) -> tuple[str, ...]:
-    """``paths`` with folders replaced by the CUDA files below them; each file once."""
-    found: dict[str, None] = {}
-    for path in paths:
-        if not Path(path).is_dir():
-            found[path] = None
-            continue
-        inside = sorted(str(p) for p in Path(path).rglob("*") if p.suffix in SUFFIXES)
-        if not inside:
-            raise UsageError(f"{path}: no .cu or .cuh file in this folder")
-        found |= dict.fromkeys(inside)
-    return tuple(found)
 
 
 def load(path: str, options: Options) -> SourceFile:
@@ -86,7 +89,6 @@ class _Run:
     """The files of one run, what went wrong in them, and the kernels seen on the way."""
 
     options: Options
-    rules: tuple[Rule, ...]
     errors: list[InternalError] = field(default_factory=list)
     seen: list[str] = field(default_factory=list)
 
@@ -104,10 +106,12 @@ class _Run:
             for case in cases_of(kernel, source, self.options):
                 analyses.append(self.kernel(path, kernel, case))
         located = with_edits(path, source.text, analyses)
+        judge = Judge(path, source.text, self.options)
         for analysis in located:
-            findings += self.findings(path, analysis)
+            findings += self.findings(path, analysis, judge)
         analysis_of_file = FileAnalysis(path, source.text, located, source.diagnostics)
-        return FileReport(analysis_of_file, rules.merge(findings))
+        kept, silenced = judge.sorted_out(rules.merge(findings), located)
+        return FileReport(analysis_of_file, kept, suppressed=silenced)
 
     def wanted(self, kernels: Iterable[KernelC]) -> list[KernelC]:
         kernels = list(kernels)
@@ -129,17 +133,18 @@ class _Run:
             return _failed(kernel, launch, f"internal error: {result.error}", kernel.span)
         return result
 
-    def findings(self, path: str, analysis: KernelAnalysis) -> tuple[Finding, ...]:
-        result = isolated("rules", lambda: rules.check(analysis, self.rules))
+    def findings(self, path: str, analysis: KernelAnalysis, judge: Judge) -> tuple[Finding, ...]:
+        result = isolated("rules", lambda: rules.check(analysis, judge.rules))
         if isinstance(result, Defect):
             self.errors.append(InternalError(result.stage, path, analysis.name, result.error))
             return ()
         return result
 
-    def no_such_kernel(self) -> str:
-        wanted = ", ".join(self.options.kernels)
-        there = ", ".join(dict.fromkeys(self.seen)) or "none"
-        return f"no kernel is called {wanted}; there are: {there}"
+
+def _no_such_kernel(options: Options, seen: Sequence[str]) -> str:
+    wanted = ", ".join(options.kernels)
+    there = ", ".join(dict.fromkeys(seen)) or "none"
+    return f"no kernel is called {wanted}; there are: {there}"
 
 
 def _described(rule: Rule) -> RuleInfo:
@@ -180,11 +185,11 @@ def _once(files: Sequence[FileReport]) -> tuple[FileReport, ...]:
 # --- looking inside ---------------------------------------------------------------------------
 
 
-def emit(paths: Sequence[str], options: Options) -> str:
+def emit(paths: Sequence[str], options: Options, at: OptionsAt | None = None) -> str:
     """The kernels as the stage named by ``options.emit`` sees them."""
     parts = []
-    for path in source_files(paths):
-        for kernel in load(path, options).kernels:
+    for path in _files(paths, options):
+        for kernel in load(path, options if at is None else at(path)).kernels:
             if options.kernels and not any(fnmatchcase(kernel.name, g) for g in options.kernels):
                 continue
             parts.append(f"// {kernel.span}: {kernel.name}\n{_emitted(kernel, options)}")

@@ -21,6 +21,7 @@ from coalescecheck.rules.misaligned_vector_access import MisalignedVectorAccess
 from coalescecheck.rules.shared_bank_conflict import SharedBankConflict
 from coalescecheck.rules.shared_memory_race import SharedMemoryRace
 from coalescecheck.rules.strided_global_access import StridedGlobalAccess
+from coalescecheck.rules.unused_suppression import UnusedSuppression
 from coalescecheck.rules.verification_disagrees import VerificationDisagrees
 
 RULES: tuple[Rule, ...] = (
@@ -33,6 +34,7 @@ RULES: tuple[Rule, ...] = (
     SharedMemoryRace(),
     AccessNotAnalysed(),
     VerificationDisagrees(),
+    UnusedSuppression(),
 )
 DEFAULT_RULES = tuple(rule for rule in RULES if rule.enabled)
 

@@ -19,7 +19,7 @@ from coalescecheck.ir.types import PTR
 from coalescecheck.launch import WARP_SIZE
 from coalescecheck.simulate import atomics
 from coalescecheck.simulate.environment import Environment
-from coalescecheck.simulate.lanes import Batch, Mask
+from coalescecheck.simulate.lanes import Batch, Mask, requests_of
 from coalescecheck.simulate.memory_map import AddressSpace, Part
 from coalescecheck.simulate.races import RaceDetector, Touch
 from coalescecheck.simulate.storage import Copies
@@ -115,11 +115,14 @@ class AccessUnit:
         taint = join(address.taint, mask.taint, *(value.taint for _, _, value in scalars))
         for part in self._touch(access, width, address, mask):
             part.region.add_taint(part.array, _all_bits(taint))
+            if self._races is None or part.region.space is not Space.SHARED:
+                for delta, expr, value in scalars:
+                    self._write(part, delta, self._stored(part, expr, value))
+                continue
             changes = np.zeros((2, self._batch.size), dtype=np.bool_)
             for delta, expr, value in scalars:
-                changes |= self._write(part, delta, expr, value)
-            if self._races is not None and part.region.space is Space.SHARED:
-                self._races.write(self._race_touch(access, width, part), *changes)
+                changes |= self._write_watched(part, delta, self._stored(part, expr, value))
+            self._races.write(self._race_touch(access, width, part), *changes)
 
     def atomic(self, stmt: Atomic, mask: Mask) -> None:
         """``var = atomic op``; the old value depends on an order the hardware chooses."""
@@ -144,7 +147,7 @@ class AccessUnit:
             self._environment.assign(stmt.var.name, Value(old, result), mask)
 
     def _apply(self, stmt: Atomic, part: Part, operands: list[Value], old: Data) -> None:
-        lane = np.flatnonzero(part.lanes)
+        lane = part.index
         if not len(lane):
             return
         kind = stmt.var.type if stmt.var is not None else stmt.operands[0].type
@@ -160,15 +163,19 @@ class AccessUnit:
 
     def _touch(self, access: Access, width: int, address: Value, mask: Mask) -> list[Part]:
         """Record one execution of a piece; its parts by region."""
-        addresses = self._environment.full(address.data).astype(np.int64, copy=False)
+        addresses = self._environment.full(address.data)
+        if addresses.dtype != np.int64:
+            addresses = addresses.astype(np.int64)
         taint = join(address.taint, mask.taint)
         if access.unknown_width:
             taint = join(taint, UNDEFINED)
         if is_tainted(taint) and access.kind != "texture":
-            relevant = np.where(mask.possible(), np.asarray(taint, dtype=np.uint8), np.uint8(0))
+            relevant: Taint = taint
+            if not isinstance(taint, int) or is_tainted(mask.taint):
+                relevant = _among(mask.possible(), taint)
             self._recorder.note_taint(access.id, relevant)
             taint = relevant
-        parts = list(self._space.locate(addresses, mask.lanes, width))
+        parts = list(self._space.locate(addresses, mask, width))
         if access.kind != "texture":
             self._record(access, width, addresses, taint, parts)
             self._note_hazards(access, width, addresses, taint, parts)
@@ -178,18 +185,26 @@ class AccessUnit:
         self, access: Access, width: int, addresses: Ints, taint: Taint, parts: list[Part]
     ) -> None:
         """Only lanes whose address and execution are certain can be said to be wrong."""
-        certain = np.asarray(taint) == 0
-        odd = (addresses & (width - 1)) != 0
+        rest = addresses & (width - 1) if width > 1 else np.zeros(1, np.int64)
+        misaligned = rest.any()
         for part in parts:
-            if part.outside.any():
+            if part.outside is not None:
+                certain = np.asarray(taint) == 0
                 self._note(self._hazards.out_of_bounds, access, part, part.outside & certain)
-            if odd.any():
-                self._note(self._hazards.misaligned, access, part, odd & part.lanes & certain)
+            if misaligned:
+                odd = (rest != 0) & part.lanes & (np.asarray(taint) == 0)
+                self._note(self._hazards.misaligned, access, part, odd)
 
     def _record(
         self, access: Access, width: int, addresses: Ints, taint: Taint, parts: list[Part]
     ) -> None:
         """One request per warp and memory space."""
+        if len(parts) == 1 and parts[0].whole is not None and access.kind != "ldmatrix":
+            (part,) = parts
+            where = part.offsets if part.region.space is Space.LOCAL else addresses
+            request = Request(access, width, part.region.space, where, taint, part.array)
+            self._recorder.record(request, part.requests, self._warps, self._space.array_bases)
+            return
         spaces: dict[Space, list[Part]] = {}
         for part in parts:
             spaces.setdefault(part.region.space, []).append(part)
@@ -200,8 +215,8 @@ class AccessUnit:
                 where = members[0].offsets
             elif space is Space.SHARED and access.kind == "ldmatrix":
                 lanes = lanes & (self._every % WARP_SIZE < _matrix_rows(access))
-            request = Request(access, width, space, where, lanes, taint, array)
-            self._recorder.record(request, self._warps, self._space.array_bases)
+            request = Request(access, width, space, where, taint, array)
+            self._recorder.record(request, requests_of(lanes), self._warps, self._space.array_bases)
 
     def _read(
         self, access: Access, parts: list[Part], delta: int, var: Var, address: Value
@@ -210,18 +225,18 @@ class AccessUnit:
         dtype = dtype_of(var.type)
         one_for_all = np.ndim(address.data) == 0 and len(parts) == 1
         if one_for_all and parts[0].region.space in (Space.GLOBAL, Space.CONSTANT):
-            lane = np.flatnonzero(parts[0].lanes)[:1]
+            lane = parts[0].index[:1]
             data = self._contents(parts[0], lane, delta, var, dtype)
             result = data[0] if len(lane) else dtype.type(0)
         else:
             result = np.zeros(self._batch.size, dtype=dtype)
             for part in parts:
-                lane = np.flatnonzero(part.lanes)
+                lane = part.index
                 result[lane] = self._contents(part, lane, delta, var, dtype)
         taint: Taint = join(address.taint, UNDEFINED if access.kind == "texture" else CLEAN)
         for part in parts:
             bits = part.region.taint_of(part.array) | part.region.storage.reads_as
-            if part.outside.any():
+            if part.outside is not None:
                 bits |= UNDEFINED
             taint = join(taint, bits if len(parts) == 1 else _where(part, bits))
         return Value(result, taint)
@@ -235,16 +250,21 @@ class AccessUnit:
             return self._space.pointers_at(part.region, offsets)
         return part.region.storage.read(offsets, lane, dtype)
 
-    def _write(self, part: Part, delta: int, expr: Expr, value: Value) -> Bools:
+    def _stored(self, part: Part, expr: Expr, value: Value) -> Data:
+        """What every lane of ``part`` stores."""
+        data = self._environment.full(convert(value.data, expr.type))[part.index]
+        return np.ascontiguousarray(data)
+
+    def _write(self, part: Part, delta: int, data: Data) -> None:
+        """Store one scalar."""
+        part.region.storage.write(part.offsets[part.index] + delta, part.index, data)
+
+    def _write_watched(self, part: Part, delta: int, data: Data) -> Bools:
         """Store one scalar; the lanes whose value is new, and those whose value got lost."""
         changes = np.zeros((2, self._batch.size), dtype=np.bool_)
-        lane = np.flatnonzero(part.lanes)
-        data = np.ascontiguousarray(self._environment.full(convert(value.data, expr.type))[lane])
+        lane = part.index
         offsets = part.offsets[lane] + delta
         storage = part.region.storage
-        if self._races is None or part.region.space is not Space.SHARED:
-            storage.write(offsets, lane, data)
-            return changes
         raw = data.view(np.dtype(f"u{data.dtype.itemsize}"))
         before = storage.read(offsets, lane, raw.dtype)
         storage.write(offsets, lane, data)
@@ -286,12 +306,12 @@ class AccessUnit:
 
 def _lanes_and_arrays(parts: list[Part]) -> tuple[Bools, int | Ints]:
     """The lanes of all parts, and the array of every lane (0 outside every object)."""
-    if len(parts) == 1 and not parts[0].outside.any():
+    if len(parts) == 1 and parts[0].outside is None:
         return parts[0].lanes, parts[0].array
     lanes = np.zeros_like(parts[0].lanes)
     arrays = np.zeros(len(lanes), dtype=np.int64)
     for part in parts:
-        lanes = lanes | part.lanes | part.outside
+        lanes = lanes | _touched(part)
         arrays = np.where(part.lanes, part.array, arrays)
     return lanes, arrays
 
@@ -304,7 +324,15 @@ def _matrix_rows(access: Access) -> int:
 def _where(part: Part, bits: int) -> Taint:
     if not bits:
         return CLEAN
-    return ((part.lanes | part.outside) * np.uint8(bits)).astype(np.uint8)
+    return (_touched(part) * np.uint8(bits)).astype(np.uint8)
+
+
+def _touched(part: Part) -> Bools:
+    return part.lanes if part.outside is None else part.lanes | part.outside
+
+
+def _among(lanes: Bools, taint: Taint) -> NDArray[np.uint8]:
+    return np.where(lanes, np.asarray(taint, dtype=np.uint8), np.uint8(0))
 
 
 def _all_bits(taint: Taint) -> int:

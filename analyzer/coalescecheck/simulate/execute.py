@@ -145,7 +145,8 @@ class Machine:
             if tested:
                 current = self.run(stmt.test, current)
                 current, done = self._split(stmt.condition, current, f"line {stmt.span.line}")
-                self._left[label] = self._left[label] | done.lanes
+                if done.alive:
+                    self._left[label] = self._left[label] | done.lanes
                 if is_tainted(current.taint):
                     self._add_doubt((label, "leave"), current.taint)
             tested = True

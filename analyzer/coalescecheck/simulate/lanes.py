@@ -18,6 +18,24 @@ from coalescecheck.simulate.values import CLEAN, Bools, Data, Taint, is_tainted
 Ints = NDArray[np.int64]
 
 
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """Warps that execute an access together: their rows in the batch, the active lanes of each
+    ``[n, 32]``, and the first one of these."""
+
+    rows: NDArray[np.intp]
+    masks: Bools
+    first: NDArray[np.intp]
+
+
+def requests_of(lanes: Bools) -> Requests:
+    """The warps with at least one of these lanes."""
+    by_warp = lanes.reshape(-1, WARP_SIZE)
+    rows = np.flatnonzero(by_warp.any(axis=1))
+    masks = by_warp[rows]
+    return Requests(rows, masks, masks.argmax(axis=1))
+
+
 @dataclass(eq=False, slots=True)
 class Mask:
     """The lanes that run a statement.
@@ -30,9 +48,25 @@ class Mask:
     lanes: Bools
     taint: Taint = CLEAN
     alive: bool = field(init=False)
+    _index: NDArray[np.intp] | None = field(init=False, default=None)
+    _requests: Requests | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        self.alive = bool(self.lanes.any())
+        self.alive = bool(np.count_nonzero(self.lanes))
+
+    @property
+    def index(self) -> NDArray[np.intp]:
+        """The numbers of my lanes."""
+        if self._index is None:
+            self._index = self.lanes.nonzero()[0]
+        return self._index
+
+    @property
+    def requests(self) -> Requests:
+        """The warps with one of my lanes."""
+        if self._requests is None:
+            self._requests = requests_of(self.lanes)
+        return self._requests
 
     def nobody(self, taint: Taint = CLEAN) -> Mask:
         """No lane, in the same batch."""
@@ -40,7 +74,7 @@ class Mask:
 
     def narrowed(self, lanes: Bools, taint: Taint = CLEAN) -> Mask:
         """These of my lanes; myself when nothing changes."""
-        if isinstance(taint, int) and taint == CLEAN and np.array_equal(lanes, self.lanes):
+        if isinstance(taint, int) and taint == CLEAN and _same(lanes, self.lanes):
             return self
         return Mask(lanes, taint)
 
@@ -50,6 +84,10 @@ class Mask:
             return self.lanes
         doubted: Bools = self.lanes | (np.asarray(self.taint) != 0)
         return doubted
+
+
+def _same(one: Bools, other: Bools) -> bool:
+    return not np.count_nonzero(one ^ other)
 
 
 class Batch:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from coalescecheck.ir.kernel import Array, Kernel, Space
 from coalescecheck.launch import Launch
 from coalescecheck.simulate.aliases import arrays_read
-from coalescecheck.simulate.lanes import Batch
+from coalescecheck.simulate.lanes import Batch, Mask, Requests, requests_of
 from coalescecheck.simulate.storage import Copies, MadeUp, Storage
 from coalescecheck.simulate.values import UNDEFINED, Bools, Value
 
@@ -64,11 +64,11 @@ class Region:
             for number in [array] if isinstance(array, int) else np.unique(array).tolist():
                 self.taints[number] = self.taints.get(number, 0) | taint
 
-    def array_at(self, offsets: Ints) -> int | Ints:
-        """The number of the array that every offset lies in."""
+    def array_between(self, offsets: Ints, least: int, most: int) -> int | Ints:
+        """The number of the array that every offset, from ``least`` to ``most``, lies in."""
         if len(self.ids) == 1:
             return int(self.ids[0])
-        low, high = np.searchsorted(self.starts, (offsets.min(), offsets.max()), side="right")
+        low, high = np.searchsorted(self.starts, (least, most), side="right")
         if low == high:
             return int(self.ids[max(low - 1, 0)])
         found = np.searchsorted(self.starts, offsets, side="right") - 1
@@ -80,16 +80,28 @@ class Region:
 class Part:
     """The lanes of an access that fall into one region.
 
-    ``lanes`` are those of them inside the object, ``outside`` those beyond its bounds;
-    ``offsets`` are bytes from the region's base, for all other lanes those of one of mine.
-    ``array`` is the number of the array that holds them.
+    ``lanes`` are those of them inside the object, ``outside`` those beyond its bounds (None:
+    nobody); ``offsets`` are bytes from the region's base, for all other lanes those of one of
+    mine.  ``array`` is the number of the array that holds them.  ``whole`` is the mask of the
+    access if all of its lanes are here.
     """
 
     region: Region
     lanes: Bools
-    outside: Bools
+    outside: Bools | None
     offsets: Ints
     array: int | Ints
+    whole: Mask | None = None
+
+    @property
+    def index(self) -> NDArray[np.intp]:
+        """The numbers of the lanes inside."""
+        return self.lanes.nonzero()[0] if self.whole is None else self.whole.index
+
+    @property
+    def requests(self) -> Requests:
+        """The warps with a lane inside."""
+        return requests_of(self.lanes) if self.whole is None else self.whole.requests
 
 
 class AddressSpace:
@@ -102,6 +114,7 @@ class AddressSpace:
         self._regions: dict[int, Region] = {}
         self._pointees: dict[int, Region] = {}
         self._array_bases: list[int] = [0]  # like names
+        self._bases = np.zeros(0, dtype=np.int64)  # the same as an array
         self._frames: dict[Space, list[Array]] = {Space.SHARED: [], Space.LOCAL: []}
         self._given = {name: _bytes_of(buffer) for name, buffer in buffers.items()}
         self._global_regions: dict[str, Region] = {}
@@ -132,8 +145,32 @@ class AddressSpace:
             raise TypeError("shared memory has real bytes")
         return storage
 
-    def locate(self, addresses: Ints, lanes: Bools, width: int) -> Iterator[Part]:
+    def locate(self, addresses: Ints, mask: Mask, width: int) -> Iterator[Part]:
         """The regions that an access of ``width`` bytes per lane touches."""
+        part = self._all_inside(addresses, mask, width)
+        return self._by_region(addresses, mask.lanes, width) if part is None else iter((part,))
+
+    def _all_inside(self, addresses: Ints, mask: Mask, width: int) -> Part | None:
+        """The usual case: all lanes inside one region; None otherwise."""
+        index = mask.index
+        if not len(index):
+            return None
+        first = int(addresses[index[0]])
+        region = self._regions.get(first >> _REGION_BITS)
+        if region is None:
+            return None
+        if len(index) < len(addresses):
+            addresses = np.where(mask.lanes, addresses, first)
+        offsets = addresses - region.base
+        low, high = int(offsets.min()), int(offsets.max())
+        if (low + region.base) >> _REGION_BITS != (high + region.base) >> _REGION_BITS:
+            return None
+        if region.size is not None and (low < 0 or high > region.size - width):
+            return None
+        array = region.array_between(offsets, low, high)
+        return Part(region, mask.lanes, None, offsets, array, mask)
+
+    def _by_region(self, addresses: Ints, lanes: Bools, width: int) -> Iterator[Part]:
         ids = addresses >> _REGION_BITS
         rest = lanes
         while rest.any():
@@ -147,7 +184,8 @@ class AddressSpace:
             else:
                 outside = mine & ((offsets < 0) | (offsets > region.size - width))
             inside = mine & ~outside if outside.any() else mine
-            yield Part(region, inside, outside, offsets, region.array_at(offsets))
+            array = region.array_between(offsets, int(offsets.min()), int(offsets.max()))
+            yield Part(region, inside, outside if outside.any() else None, offsets, array)
             rest = rest & ~mine
 
     def pointers_at(self, region: Region, offsets: Ints) -> Ints:
@@ -164,7 +202,9 @@ class AddressSpace:
     @property
     def array_bases(self) -> Ints:
         """The address of every array's first byte, by its number."""
-        return np.array(self._array_bases, dtype=np.int64)
+        if len(self._bases) < len(self._array_bases):  # made-up pointers add arrays on the way
+            self._bases = np.array(self._array_bases, dtype=np.int64)
+        return self._bases
 
     @property
     def has_shared(self) -> bool:

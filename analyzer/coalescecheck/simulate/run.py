@@ -17,6 +17,7 @@ from coalescecheck.errors import UsageError
 from coalescecheck.ir.kernel import Kernel, Op
 from coalescecheck.launch import WARP_SIZE, Dim3, Launch
 from coalescecheck.simulate.accesses import AccessUnit, Hazard, Hazards
+from coalescecheck.simulate.compiled import Compiler
 from coalescecheck.simulate.environment import Environment
 from coalescecheck.simulate.execute import Budget, Machine, StepLimitError
 from coalescecheck.simulate.lanes import Batch, Mask
@@ -95,6 +96,7 @@ class _Run:
         self._space = AddressSpace(kernel, launch, buffers)
         self._recorder = Recorder(len(kernel.accesses), keep_addresses)
         self._hazards = Hazards()
+        self._compiler = Compiler()
         self._budget = Budget(max_steps)
         self._given = self._parameters(dict(launch.args) | dict(params))
         self._races: set[tuple[int, int, int, str, bool]] | None = set() if detect_races else None
@@ -140,7 +142,12 @@ class _Run:
         self._space.start(batch)
         everyone = Mask(batch.exists)
         environment = Environment(
-            batch, everyone, self._given, self._space.bases, self._space.dynamic_bytes
+            batch,
+            everyone,
+            self._given,
+            self._space.bases,
+            self._space.dynamic_bytes,
+            self._compiler,
         )
         detector = self._detector(batch)
         unit = AccessUnit(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from coalescecheck import memory
 from coalescecheck.ir.kernel import Access, Op, Space
 from coalescecheck.launch import WARP_SIZE
+from coalescecheck.simulate.lanes import Requests
 from coalescecheck.simulate.values import Bools, Taint, is_tainted
 
 Ints = NDArray[np.int64]
@@ -103,13 +104,12 @@ class _Log:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One execution of a piece by all lanes, in one memory space."""
+    """One execution of a piece in one memory space: an address per lane."""
 
     access: Access
     width: int
     space: Space
     addresses: Ints
-    lanes: Bools
     taint: Taint
     array: int | Ints
 
@@ -132,22 +132,19 @@ class Recorder:
             bits = np.bitwise_or.reduce(np.atleast_1d(np.asarray(taint)))
             self._logs[access].any_taint |= int(bits)
 
-    def record(self, request: Request, warps: Ints, base_of: Ints) -> None:
-        """``warps`` numbers the batch's warps in the launch, ``base_of`` maps array numbers
-        to addresses."""
-        lanes = request.lanes.reshape(-1, WARP_SIZE)
-        rows = np.flatnonzero(lanes.any(axis=1))
-        masks = lanes[rows]
+    def record(self, request: Request, warps: Requests, numbers: Ints, base_of: Ints) -> None:
+        """``warps`` make the request, ``numbers`` are those of the batch's warps in the launch,
+        ``base_of`` maps array numbers to addresses."""
+        rows, masks = warps.rows, warps.masks
         addresses = request.addresses.reshape(-1, WARP_SIZE)[rows]
-        first = np.argmax(masks, axis=1)
-        array = _per_row(request.array, rows, first)
+        array = _per_row(request.array, rows, warps.first)
         self._pending += len(rows)
         self._logs[request.access.id].chunks.append(
             _Chunk(
                 counts=_NO_COUNTS,
                 array=array,
                 taint=_taint_per_row(request.taint, rows),
-                warp=warps[rows],
+                warp=numbers[rows],
                 addresses=addresses - base_of[array][:, None] if self._keep else None,
                 masks=masks if self._keep else None,
                 waiting=_Waiting(request, addresses, masks),

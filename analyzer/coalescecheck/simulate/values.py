@@ -7,9 +7,10 @@ statement, a mask or memory.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +28,14 @@ MADE_UP = 2  # depends on memory whose contents the caller did not give
 _FLOATS = {2: np.float16, 4: np.float32, 8: np.float64}
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """One scalar per lane and, per lane, what it depends on."""
 
     data: Data
     taint: Taint = CLEAN
 
 
+@lru_cache(maxsize=64)
 def dtype_of(kind: ScalarType) -> np.dtype[Any]:
     """The NumPy type of a scalar; pointers are int64, an unknown type is taken as float."""
     if kind == BOOL:
@@ -53,6 +54,10 @@ def dtype_of(kind: ScalarType) -> np.dtype[Any]:
 
 def join(*taints: Taint) -> Taint:
     """The union of what several operands depend on."""
+    if len(taints) == 2:
+        one, other = taints
+        if isinstance(other, int) and (other == CLEAN or isinstance(one, int)):
+            return one | other if isinstance(one, int) else one
     result: Taint = CLEAN
     for taint in taints:
         if isinstance(result, int) and isinstance(taint, int):
@@ -80,7 +85,7 @@ def where_taint(chosen: Data, then: Taint, otherwise: Taint) -> Taint:
 def convert(data: Data, to: ScalarType) -> Data:
     """C's conversion to ``to``; floats truncate and saturate, as ``cvt.rzi`` does on the GPU."""
     target = dtype_of(to)
-    if data.dtype == target:
+    if data.dtype is target or data.dtype == target:
         return data
     if target == np.bool_:
         return data != 0
@@ -130,32 +135,32 @@ def _larger(left: Data, right: Data) -> Data:
 
 
 ARITHMETIC: dict[str, Callable[[Data, Data], Data]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
     "/": _divide,
     "%": _remainder,
     "<<": lambda a, b: a << _count(b),
     ">>": lambda a, b: a >> _count(b),
-    "&": lambda a, b: a & b,
-    "|": lambda a, b: a | b,
-    "^": lambda a, b: a ^ b,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
     "min": _smaller,
     "max": _larger,
 }
 
 COMPARISON: dict[str, Callable[[Data, Data], Data]] = {
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
 
 LOGIC: dict[str, Callable[[Data, Data], Data]] = {
-    "&&": lambda a, b: a & b,
-    "||": lambda a, b: a | b,
+    "&&": operator.and_,
+    "||": operator.or_,
 }
 
 

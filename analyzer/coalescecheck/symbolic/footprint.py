@@ -19,12 +19,13 @@ from coalescecheck.arch import LINE_BYTES, PAIR_BYTES, SECTOR_BYTES
 from coalescecheck.ir.kernel import Op, Space
 from coalescecheck.launch import WARP_SIZE, Dim3
 from coalescecheck.symbolic.count import Counter
-from coalescecheck.symbolic.form import Context, Form, Symbol
+from coalescecheck.symbolic.form import ZERO, Context, Form, Symbol
 from coalescecheck.symbolic.numeric import Evaluator
 from coalescecheck.symbolic.pieces import Question
 
 Ints = NDArray[np.int64]
 LIMIT = 1 << 18  # addresses that are listed at once
+DENSE = 64  # a table of so many places per value is faster than sorting
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +40,9 @@ class Footprint:
         """What is touched by either."""
         launch = None
         if self.launch is not None and other.launch is not None:
-            launch = np.union1d(self.launch, other.launch)
+            launch = _unique(np.concatenate([self.launch, other.launch]))
         blocks = zip(self.blocks, other.blocks, strict=True)
-        return Footprint(tuple(np.union1d(a, b) for a, b in blocks), launch)
+        return Footprint(tuple(_unique(np.concatenate(pair)) for pair in blocks), launch)
 
     @property
     def unique(self) -> UniqueSectors:
@@ -56,7 +57,7 @@ class Footprint:
 
     def _mean(self, size: int) -> float:
         per_piece = size // SECTOR_BYTES
-        counts = [len(np.unique(block // per_piece)) for block in self.blocks]
+        counts = [len(_unique(block // per_piece)) for block in self.blocks]
         return sum(counts) / len(counts)
 
 
@@ -81,12 +82,11 @@ class Enumerator:
             return None
         blocks = []
         for block in _samples(self._grid):
-            found = self._listed(question, self._block(question, block))
+            found = self._distinct(question, self._block(question, block))
             if found is None:
                 return None
             blocks.append(found)
-        launch = self._listed(question, {})
-        return Footprint(tuple(blocks), self._summed(question) if launch is None else launch)
+        return Footprint(tuple(blocks), self._distinct(question, {}))
 
     def _is_known(self, question: Question) -> bool:
         split = question.split
@@ -106,40 +106,25 @@ class Enumerator:
                 values[g] = block["xyz".index(generator.name[-1])]
         return values
 
-    # --- one by one ---------------------------------------------------------------------------
+    def _distinct(self, question: Question, fixed: dict[int, int]) -> Ints | None:
+        """The sectors for all values of what is not ``fixed``: as sums of independent parts where
+        no condition joins them, else one by one."""
+        free = question.ranges.keys() - fixed.keys()
+        guards = question.conditions.known
+        if not any(self._ctx.leaves(guard) & free for guard in guards):
+            return self._summed(question, fixed)
+        starts = self._values(_address(question), question, fixed, guarded=True)
+        return None if starts is None else _sectors(starts, question.target.width)
 
-    def _listed(self, question: Question, fixed: dict[int, int]) -> Ints | None:
-        """The sectors for all combinations of what is not ``fixed``."""
-        guards, address = question.conditions.known, _address(question)
-        used = {g for form in (address, *guards) for g in self._ctx.leaves(form)}
-        axes = [g for g in question.ranges if g in used and g not in fixed]
-        lanes = self._counter.lanes
-        total = prod(question.ranges[g] for g in axes)
-        if total * lanes.warps * WARP_SIZE > LIMIT:
-            return None
-        places = np.unravel_index(np.arange(total), [question.ranges[g] for g in axes] or [1])
-        values = self._counter.threads((address, *guards))
-        values |= {g: at[:, None, None] for g, at in zip(axes, places, strict=bool(axes))}
-        values |= {g: np.full((1, 1, 1), value, np.int64) for g, value in fixed.items()}
-        evaluator = Evaluator(self._ctx, values)
-        active = np.broadcast_to(lanes.exists, (total, *lanes.exists.shape))
-        for guard in guards:
-            active = active & (evaluator.form(guard) != 0)
-        addresses = np.broadcast_to(evaluator.form(address), active.shape)
-        return _sectors(addresses[active], question.target.width)
-
-    # --- as sums ------------------------------------------------------------------------------
-
-    def _summed(self, question: Question) -> Ints | None:
-        """The sectors where the address is a sum of independent parts, part by part; None where
-        a condition joins the parts or there are too many sums."""
-        ranges, guards = question.ranges, question.conditions.known
-        if any(self._ctx.leaves(guard) & ranges.keys() for guard in guards):
-            return None
+    def _summed(self, question: Question, fixed: dict[int, int]) -> Ints | None:
+        running = self._values(ZERO, question, fixed, guarded=True)
+        if running is None or not len(running):
+            return running
         address = _address(question)
         parts = []
-        for part in self._parts(address, ranges.keys()):
-            values = self._values(part, question, guards)
+        for part in self._parts(address, question.ranges.keys() - fixed.keys()):
+            threads = any(s.kind == "tid" for _, s in self._ctx.symbols(part))
+            values = self._values(part, question, fixed, guarded=threads)
             if values is None:
                 return None
             parts.append(values)
@@ -151,43 +136,51 @@ class Enumerator:
         sectors = _sectors(starts, question.target.width)
         return _sums(sectors, [values // SECTOR_BYTES for values in whole])
 
-    def _parts(self, address: Form, ranges: Iterable[int]) -> list[Form]:
-        """Groups of terms that share no symbol, those with thread indices first."""
-        groups: list[tuple[set[int], Form]] = [(set(), Form({}))]
-        known = set(ranges)
+    def _parts(self, address: Form, free: Iterable[int]) -> list[Form]:
+        """The address without its constant, in groups of terms that share no free symbol."""
+        lanes = -1  # stands for all thread indices: conditions may join them
+        groups: list[tuple[set[int], Form]] = [({lanes}, Form({}))]
+        known = set(free)
         for monomial, coefficient in address.terms.items():
-            leaves = set(self._ctx.leaves(Form({monomial: coefficient}))) & known
             if not monomial:
                 continue
             term = Form({monomial: coefficient})
+            leaves = set(self._ctx.leaves(term)) & known
             if any(s.kind == "tid" for _, s in self._ctx.symbols(term)):
-                leaves.add(-1)  # all thread indices together are one part
+                leaves.add(lanes)
             together = [group for group in groups if group[0] & leaves]
             groups = [group for group in groups if not group[0] & leaves]
             for own, form in together:
                 leaves |= own
                 term = term + form
             groups.append((leaves, term))
-        return [form for _, form in sorted(groups, key=lambda g: -1 not in g[0]) if form.terms]
+        return [form for _, form in groups if form.terms]
 
-    def _values(self, part: Form, question: Question, guards: list[Form]) -> Ints | None:
-        """The distinct values of a part."""
-        lanes, leaves = self._counter.lanes, self._ctx.leaves(part)
-        axes = [g for g in question.ranges if g in leaves]
-        threads = self._counter.threads((part, *guards))
+    def _values(
+        self, form: Form, question: Question, fixed: dict[int, int], guarded: bool
+    ) -> Ints | None:
+        """The distinct values of a form: over all threads that run the access (``guarded``), or
+        of one that no thread index is in."""
+        guards, lanes = question.conditions.known if guarded else [], self._counter.lanes
+        threads = self._counter.threads((form, *guards))
+        used = {g for part in (form, *guards) for g in self._ctx.leaves(part)}
+        axes = [g for g in question.ranges if g in used and g not in fixed]
         total = prod(question.ranges[g] for g in axes)
-        if total * (lanes.warps * WARP_SIZE if threads.keys() & leaves else 1) > LIMIT:
+        if total * (lanes.warps * WARP_SIZE if guarded else 1) > LIMIT:
             return None
-        places = np.unravel_index(np.arange(total), [question.ranges[g] for g in axes] or [1])
-        values = threads | {g: at[:, None, None] for g, at in zip(axes, places, strict=bool(axes))}
+        values = threads | {g: np.full((1, 1, 1), v, np.int64) for g, v in fixed.items()}
+        shape = [question.ranges[g] for g in axes]
+        if axes:
+            places = np.unravel_index(np.arange(total), shape)
+            values |= {g: at[:, None, None] for g, at in zip(axes, places, strict=True)}
         evaluator = Evaluator(self._ctx, values)
-        found = evaluator.form(part)
-        if threads.keys() & leaves:
+        found = evaluator.form(form)
+        if guarded:
             active = np.broadcast_to(lanes.exists, (total, *lanes.exists.shape))
             for guard in guards:
                 active = active & (evaluator.form(guard) != 0)
             found = np.broadcast_to(found, active.shape)[active]
-        return np.unique(found)
+        return _unique(np.ravel(found))
 
 
 def _address(question: Question) -> Form:
@@ -197,7 +190,20 @@ def _address(question: Question) -> Form:
 def _sectors(starts: Ints, width: int) -> Ints:
     """The sectors of accesses of up to 32 bytes that start there."""
     first, last = starts // SECTOR_BYTES, (starts + (width - 1)) // SECTOR_BYTES
-    return np.unique(first if (first == last).all() else np.concatenate([first, last]))
+    return _unique(first if (first == last).all() else np.concatenate([first, last]))
+
+
+def _unique(values: Ints) -> Ints:
+    """The different values, ascending; marked in a table where they lie close together."""
+    if not len(values):
+        return values
+    low = int(values.min())
+    span = int(values.max()) - low + 1
+    if span > DENSE * len(values):
+        return np.unique(values)
+    table = np.zeros(span, np.bool_)
+    table[values - low] = True
+    return np.flatnonzero(table).astype(np.int64) + low
 
 
 def _sums(start: Ints, parts: list[Ints]) -> Ints | None:
@@ -205,7 +211,7 @@ def _sums(start: Ints, parts: list[Ints]) -> Ints | None:
     for values in sorted(parts, key=len):
         if len(values) * len(start) > LIMIT:
             return None
-        start = np.unique(start[:, None] + values[None, :])
+        start = _unique((start[:, None] + values[None, :]).ravel())
     return start
 
 

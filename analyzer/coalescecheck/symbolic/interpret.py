@@ -20,7 +20,8 @@ from coalescecheck.symbolic.reach import LoopInfo, Reach
 from coalescecheck.symbolic.state import Frame, State
 from coalescecheck.symbolic.values import Environment, Geometry, Values
 
-MAX_STEPS = 100_000  # statements interpreted; a kernel that needs more is given up with a reason
+MAX_STEPS = 120_000  # units of work, about 50 us each; a kernel that needs more is given up
+NAMES_PER_STEP = 40  # variables copied or joined for the price of a statement
 
 
 class TooLarge(Exception):
@@ -76,11 +77,15 @@ class Interpreter:
         for stmt in body:
             if state is None:
                 return None
-            self._steps += 1
-            if self._steps > MAX_STEPS:
-                raise TooLarge
+            self.spend(0)
             state = self._statement(stmt, state)
         return state
+
+    def spend(self, names: int) -> None:
+        """Count one step and the handling of so many variables; TooLarge beyond the bound."""
+        self._steps += 1 + names // NAMES_PER_STEP
+        if self._steps > MAX_STEPS:
+            raise TooLarge
 
     def _statement(self, stmt: ir.Stmt, state: State) -> State | None:
         match stmt:
@@ -213,6 +218,7 @@ class Interpreter:
             return self.block(stmt.then, state)
         if condition == number(0):
             return self.block(stmt.otherwise, state)
+        self.spend(3 * len(state.env))
         path = state.path
         inverse = op.negate(self.ctx, condition)
         then = self.block(stmt.then, State(dict(state.env), self.with_condition(path, condition)))

@@ -173,6 +173,7 @@ class LoopSolver:
     ) -> Iteration:
         """One run of test, body and step under ``info``."""
         it = self._it
+        it.spend(8 * len(env))
         current: State | None = State(env, state.path)
         condition, normal_exit = op.ONE, None
         test_info = LoopInfo(info.counter, info.span, _more(info.limit))

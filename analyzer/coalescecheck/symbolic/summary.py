@@ -10,7 +10,8 @@ import numpy as np
 
 from coalescecheck.analysis import AccessResult, ArrayTraffic, Count, L1Wavefronts
 from coalescecheck.facts import Fact
-from coalescecheck.ir.kernel import Access, Array, Kernel, Space
+from coalescecheck.ir.expr import ArrayBase, Expr, children
+from coalescecheck.ir.kernel import Access, Array, Atomic, Kernel, Load, Space, Store, walk
 from coalescecheck.launch import Dim3, Launch
 from coalescecheck.symbolic.count import Counter
 from coalescecheck.symbolic.footprint import Arrays, Enumerator
@@ -29,13 +30,14 @@ from coalescecheck.symbolic.values import Geometry
 
 NATURAL_SHARED_START = 4  # static shared arrays of words and wider start on a word
 ADDRESS_LIMIT = 2000  # characters; a longer expression helps nobody
+TOO_LARGE = "the kernel is too large to interpret"
 ASSUMED_BLOCK = "blockDim.x is a multiple of 32"
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
     """The accesses of one kernel under one launch; ``reason`` is set when the kernel is too
-    large to interpret (then ``accesses`` is empty).  ``work`` is about how many accesses one
+    large to interpret (then every access is unknown).  ``work`` is about how many accesses one
     thread executes (unknown loops count once): what a simulation has to expect."""
 
     accesses: tuple[AccessResult, ...]
@@ -67,7 +69,7 @@ def summarize(
     try:
         reaches = interpreter.run()
     except (TooLarge, RecursionError):
-        return Summary((), reason="the kernel is too large to interpret")
+        return Summary(_given_up(kernel), reason=TOO_LARGE)
     by_access: dict[int, list[Reach]] = {}
     for reach in reaches:
         by_access.setdefault(reach.access, []).append(reach)
@@ -87,6 +89,42 @@ def summarize(
         work=sum(map(_executions, reaches)),
         array_traffic=summarizer.arrays.traffic(),
     )
+
+
+def _given_up(kernel: Kernel) -> tuple[AccessResult, ...]:
+    """The accesses of a kernel that is too large: they are listed, and nothing is said of them.
+
+    Per-thread arrays are left out, since most of them live in registers.
+    """
+    arrays = {
+        stmt.access: kernel.arrays[base]
+        for stmt in walk(kernel.body)
+        if isinstance(stmt, Load | Store | Atomic)
+        for base in _bases_of(stmt.address)
+    }
+    known = ((access, arrays.get(access.id)) for access in kernel.accesses)
+    return tuple(
+        AccessResult(
+            access=access,
+            array="" if array is None else array.name,
+            space=(Space.GLOBAL if array is None else array.space).value,
+            width_bytes=access.pieces[0].width if access.pieces else 0,
+            address=None,
+            lane_stride_bytes=None,
+            pattern="irregular",
+            certainty="unknown",
+            reason=TOO_LARGE,
+            requests_per_access=max(len(access.pieces), 1),
+        )
+        for access, array in known
+        if array is None or array.space is not Space.LOCAL
+    )
+
+
+def _bases_of(expr: Expr) -> set[str]:
+    """The arrays whose address occurs in an expression."""
+    found = {expr.array} if isinstance(expr, ArrayBase) else set()
+    return found.union(*(_bases_of(child) for child in children(expr)))
 
 
 def _executions(reach: Reach) -> int:

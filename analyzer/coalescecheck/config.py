@@ -1,0 +1,305 @@
+"""Settings from files: ``[tool.coalescecheck]`` in pyproject.toml, ``.coalescecheck.toml``, or
+``[coalescecheck]`` in setup.cfg.
+
+In: paths, and what the command line says.  Out: ``Options``, for the run and for each file.  The
+command line wins; lists of facts, macros, folders and template arguments are joined.  A file
+that makes no sense is a ``UsageError`` that names it.
+"""
+
+from __future__ import annotations
+
+import configparser
+import os
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from coalescecheck.errors import UsageError
+from coalescecheck.options import Options, Told, make_options
+
+OWN_FILE, PYPROJECT, SETUP = ".coalescecheck.toml", "pyproject.toml", "setup.cfg"
+NAME = "coalescecheck"
+PER_PATH = "per-path"
+MAX_BYTES = 1 << 20
+
+# The key in a file: the option's name in ``make_options``, and the kind of value it takes.
+KEYS = {
+    "block": ("block", "dimension"),
+    "grid": ("grid", "dimension"),
+    "param": ("params", "pairs"),
+    "assume": ("assume", "list"),
+    "template": ("templates", "pairs"),
+    "define": ("defines", "list"),
+    "include": ("include_dirs", "paths"),
+    "arch": ("arch", "text"),
+    "kernel": ("kernels", "list"),
+    "format": ("format", "text"),
+    "fail-on": ("fail_on", "text"),
+    "select": ("select", "list"),
+    "ignore": ("ignore", "list"),
+    "verify": ("verify", "flag"),
+    "strict": ("strict", "flag"),
+    "baseline": ("baseline", "path"),
+    "exclude": ("exclude", "list"),
+}
+WHOLE_RUN = ("arch", "kernel", "format", "fail-on", "strict", "baseline", "exclude", "verify")
+LAUNCH = ("block", "grid", "params")  # a comment in the source is stronger than these
+JOINED = ("assume", "templates", "defines", "include_dirs")
+
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """One configuration file: values by option name, for the run and for patterns of paths.
+
+    Patterns are those of a ``.gitignore`` in the file's folder.
+    """
+
+    path: str
+    values: Values
+    per_path: tuple[tuple[str, Values], ...] = ()
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.path).absolute().parent
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A configuration file, if there is one, and what the caller said explicitly."""
+
+    config: Config | None
+    given: Values
+
+    @property
+    def options(self) -> Options:
+        """The options of the run."""
+        return self._resolved([] if self.config is None else [self.config.values])
+
+    def at(self, path: str) -> Options:
+        """The options of one file."""
+        if self.config is None or not self.config.per_path:
+            return self.options
+        layers = [
+            values for glob, values in self.config.per_path if _matches(self.config, glob, path)
+        ]
+        return self._resolved([self.config.values, *layers])
+
+    def _resolved(self, layers: Sequence[Values]) -> Options:
+        merged: dict[str, Any] = {}
+        for layer in layers:
+            for name, value in layer.items():
+                joined = name in JOINED or name == "params"
+                merged[name] = [*merged.get(name, ()), *value] if joined else value
+        told = {name: merged.pop(name) for name in LAUNCH if name in merged}
+        for name, value in self.given.items():
+            merged[name] = [*merged.get(name, ()), *value] if name in JOINED else value
+        if self.config is None:
+            return make_options(**merged)
+        try:
+            options = make_options(**merged)
+            parsed = make_options(**told)
+        except UsageError as error:
+            raise UsageError(f"{error} ({self.config.path})") from None
+        launch = Told(parsed.block, parsed.grid, parsed.params, self.config.path)
+        return replace(options, config=launch, root=str(self.config.folder))
+
+
+def _matches(config: Config, glob: str, path: str) -> bool:
+    from pathspec import GitIgnoreSpec  # only where there are patterns
+
+    whole = Path(os.path.abspath(path))
+    if not whole.is_relative_to(config.folder):
+        return False
+    name = whole.relative_to(config.folder).as_posix()
+    try:
+        return GitIgnoreSpec.from_lines([glob]).match_file(name)
+    except ValueError:
+        raise UsageError(f"{config.path}: {glob!r} is no pattern of paths") from None
+
+
+# --- finding ----------------------------------------------------------------------------------
+
+
+def find(paths: Sequence[str]) -> Config | None:
+    """The nearest configuration at or above the folder that all ``paths`` lie in."""
+    places = [os.path.abspath(path) for path in paths]
+    folders = [place if os.path.isdir(place) else os.path.dirname(place) for place in places]
+    try:
+        start = Path(os.path.commonpath(folders)) if folders else Path.cwd()
+    except ValueError:  # nothing in common
+        return None
+    for folder in (start, *start.parents):
+        for name in (OWN_FILE, PYPROJECT, SETUP):
+            path = folder / name
+            if path.is_file():
+                config = _read(_shown(path), required=name == OWN_FILE)
+                if config is not None:
+                    return config
+    return None
+
+
+def _shown(path: Path) -> str:
+    """From the current folder where that is shorter to read."""
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
+def load(path: str) -> Config:
+    """The configuration in the file at ``path``, which must have one."""
+    config = _read(path, required=True)
+    if config is None:
+        raise UsageError(f"{path}: there is no [{_section(path)}] in it")
+    return config
+
+
+def _section(path: str) -> str:
+    return f"tool.{NAME}" if Path(path).name == PYPROJECT else NAME
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+
+def _read(path: str, required: bool) -> Config | None:
+    text = _text(path)
+    if not required and NAME not in text:
+        return None  # not ours, whatever it is
+    if Path(path).suffix == ".cfg":
+        return _from_ini(path, text)
+    return _from_toml(path, text)
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise UsageError(f"{path}: no such file") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise UsageError(f"{path}: cannot be read: {reason}") from None
+    if len(data) > MAX_BYTES:
+        raise UsageError(f"{path}: too large for a configuration file")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageError(f"{path}: is no UTF-8 text") from None
+
+
+def _from_toml(path: str, text: str) -> Config | None:
+    try:
+        document: Any = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path}: is no TOML: {error}") from None
+    except RecursionError:
+        raise UsageError(f"{path}: is nested too deeply") from None
+    if Path(path).name == PYPROJECT:
+        tools = document.get("tool")
+        document = tools.get(NAME) if isinstance(tools, dict) else None
+        if document is None:
+            return None
+    if not isinstance(document, dict):
+        raise UsageError(f"{path}: [{_section(path)}] is no table")
+    patterns = document.pop(PER_PATH, {})
+    if not isinstance(patterns, dict):
+        raise UsageError(f"{path}: {PER_PATH} is no table of patterns")
+    return _config(path, document, patterns)
+
+
+def _from_ini(path: str, text: str) -> Config | None:
+    parser = configparser.ConfigParser(interpolation=None, delimiters=("=",), strict=True)
+    parser.optionxform = str.strip  # type: ignore[assignment,method-assign]
+    try:
+        parser.read_string(text, path)
+    except configparser.Error as error:
+        raise UsageError(f"{path}: {' '.join(str(error).split())}") from None
+    heading = f"{NAME}:"
+    patterns = {
+        name.removeprefix(heading): dict(parser[name])
+        for name in parser.sections()
+        if name.startswith(heading)
+    }
+    if not parser.has_section(NAME) and not patterns:
+        return None
+    own = dict(parser[NAME]) if parser.has_section(NAME) else {}
+    return _config(path, own, patterns)
+
+
+def _config(path: str, own: Values, patterns: Mapping[str, Any]) -> Config:
+    per_path = []
+    for glob, table in patterns.items():
+        if not isinstance(table, dict):
+            raise UsageError(f"{path}: {PER_PATH}.{glob!r} is no table")
+        for key in WHOLE_RUN:
+            if key in table:
+                raise UsageError(f"{path}: {key} is for the whole run, not for {glob!r}")
+        per_path.append((glob, _values(path, table)))
+    return Config(path, _values(path, own), tuple(per_path))
+
+
+def _values(path: str, table: Values) -> dict[str, Any]:
+    result = {}
+    for key, value in table.items():
+        if key not in KEYS:
+            close = get_close_matches(key, KEYS, 1)
+            hint = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(KEYS)}"
+            raise UsageError(f"{path}: nothing is called {key!r}{hint}")
+        name, kind = KEYS[key]
+        result[name] = _value(path, key, kind, value)
+    return result
+
+
+# --- values -----------------------------------------------------------------------------------
+
+
+def _value(path: str, key: str, kind: str, value: Any) -> Any:
+    folder = Path(path).absolute().parent
+    match kind, value:
+        case "text", str():
+            return value
+        case "path", str():
+            return str(folder / value)
+        case "flag", bool():
+            return value
+        case "flag", str() if value.lower() in ("true", "false"):
+            return value.lower() == "true"
+        case "dimension", int() if not isinstance(value, bool):
+            return value
+        case "dimension", str():
+            return value
+        case "dimension", list() if all(type(each) is int for each in value):
+            return value
+        case "pairs", dict() if all(type(v) in (int, str, bool) for v in value.values()):
+            return [f"{name}={_written(each)}" for name, each in value.items()]
+        case "pairs" | "list" | "paths", str():
+            return _listed(value, folder, kind)
+        case "pairs" | "list" | "paths", list() if all(isinstance(each, str) for each in value):
+            return _listed(value, folder, kind)
+    raise UsageError(f"{path}: {key} must be {_EXPECTED[kind]}, not {value!r}")
+
+
+_EXPECTED = {
+    "text": "text",
+    "path": "the path of a file",
+    "flag": "true or false",
+    "dimension": "a size such as 256, '32x8' or [32, 8]",
+    "pairs": "names with values",
+    "list": "a list of texts",
+    "paths": "a list of folders",
+}
+
+
+def _written(value: int | str | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _listed(value: str | list[str], folder: Path, kind: str) -> list[str]:
+    """One text is one value per line or comma, as setup.cfg has no lists."""
+    parts = re.split(r"[,\n]", value) if isinstance(value, str) else value
+    items = [part.strip() for part in parts if part.strip()]
+    return [str(folder / item) for item in items] if kind == "paths" else items

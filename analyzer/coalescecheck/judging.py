@@ -1,0 +1,72 @@
+"""Which rules look at a file, and which of their findings are shown.
+
+In: a file's text and options; later the findings of all its kernels.  Out: the findings that
+remain and those that comments silence.  Rules that a comment names run even when they are not
+selected, so that whether the comment is of use does not depend on the selection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from coalescecheck import rules
+from coalescecheck.analysis import KernelAnalysis
+from coalescecheck.errors import SourceError
+from coalescecheck.findings import Finding, Suppressed
+from coalescecheck.frontend.reading import read_source
+from coalescecheck.options import Options
+from coalescecheck.rules.base import Rule
+from coalescecheck.rules.unused_suppression import UnusedSuppression
+from coalescecheck.suppressions import Suppressions, find_suppressions
+
+
+class Judge:
+    """The rules and comments of one file."""
+
+    def __init__(self, path: str, text: str, options: Options) -> None:
+        self._path = path
+        self._selected = rules.select(options.select, options.ignore)
+        self._whole = not options.kernels
+        self._comments: dict[str, Suppressions] = {path: find_suppressions(path, text)}
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The selected rules, and those that a comment in the file names."""
+        comments = self._comments[self._path].entries
+        named = {code for entry in comments if entry.ours for code in entry.rules}
+        return tuple(r for r in rules.RULES if r in self._selected or r.code in named)
+
+    def sorted_out(
+        self, findings: Sequence[Finding], analyses: Sequence[KernelAnalysis]
+    ) -> tuple[tuple[Finding, ...], tuple[Suppressed, ...]]:
+        """The findings to show, and those that comments silence."""
+        kept: list[Finding] = []
+        silenced: list[Suppressed] = []
+        for finding in findings:
+            left, gone = self._at(finding.span.file).apply([finding])
+            kept += left
+            silenced += gone
+        codes = {rule.code for rule in self._selected}
+        kept = [finding for finding in kept if finding.rule in codes]
+        if self._whole and all(analysis.status == "analysed" for analysis in analyses):
+            kept += self._useless(silenced)
+        return (
+            rules.merge(kept),
+            tuple(each for each in silenced if each.finding.rule in codes),
+        )
+
+    def _at(self, file: str) -> Suppressions:
+        """The comments of the file itself or of a header it includes."""
+        if file not in self._comments:
+            try:
+                self._comments[file] = find_suppressions(file, read_source(file))
+            except SourceError:
+                self._comments[file] = Suppressions()
+        return self._comments[file]
+
+    def _useless(self, silenced: Sequence[Suppressed]) -> list[Finding]:
+        rule = next((r for r in self._selected if isinstance(r, UnusedSuppression)), None)
+        if rule is None:
+            return []
+        problems = self._comments[self._path].unused(silenced)
+        return [rule.about(problem.span, problem.message) for problem in problems]

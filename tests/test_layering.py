@@ -17,7 +17,7 @@ LAYERS = (
     "arch isolation files",
     "memory ir facts",
     "options analysis fingerprint",
-    "frontend wording totals config",
+    "frontend wording totals cost config",
     "lower launches",
     "symbolic simulate",
     "verify",

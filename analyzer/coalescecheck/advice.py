@@ -50,9 +50,9 @@ def _trial(
     mine: Sequence[AccessResult],
 ) -> PadTrial:
     padded = lower.lower(source, pads={array.name: pad})
-    again = {
-        r.access.id: r for r in summarize(padded, launch, params, texts=False, facts=facts).accesses
-    }
+    wanted = {a.access.id for a in mine}
+    summary = summarize(padded, launch, params, texts=False, facts=facts, only=wanted)
+    again = {r.access.id: r for r in summary.accesses}
     return PadTrial(
         array.name,
         _declared(array, 0),

@@ -122,6 +122,16 @@ class ArrayTraffic:
 
 
 @dataclass(frozen=True, slots=True)
+class RelativeTime:
+    """How many times longer than the same traffic perfectly arranged the memory traffic of a
+    launch takes at most, by the model of ``cost`` for the GPU named: it ranks, it predicts no
+    time."""
+
+    gpu: str
+    up_to: float
+
+
+@dataclass(frozen=True, slots=True)
 class Verified:
     """``agrees``, ``disagrees`` or ``not-run`` for each independent reading."""
 
@@ -232,6 +242,7 @@ class KernelAnalysis:
     pad_trials: tuple[PadTrial, ...] = ()
     totals: KernelTotals | None = None
     array_traffic: tuple[ArrayTraffic, ...] = ()
+    relative_time: RelativeTime | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
 
 

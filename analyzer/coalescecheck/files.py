@@ -111,9 +111,15 @@ def _own(folder: Path) -> list[_Level]:
 
 
 def _level(folder: Path, patterns: Sequence[str]) -> _Level:
-    """A pattern that cannot be understood matches nothing, as in git."""
+    """A pattern that cannot be understood matches nothing, as in git.
+
+    ``deep/**`` speaks of what is in the folder and not of the folder, which pathspec does not
+    tell apart; ignoring what is directly in it comes to the same.
+    """
     good = []
     for pattern in patterns:
+        if pattern.rstrip().endswith("/**") and not pattern.startswith("!"):
+            pattern = pattern.rstrip().removesuffix("*")
         try:
             GitIgnoreSpec.from_lines([pattern])
         except ValueError:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from coalescecheck import lower
 from coalescecheck.advice import pad_trials
 from coalescecheck.analysis import KernelAnalysis
+from coalescecheck.cost import relative_time
 from coalescecheck.errors import UnsupportedConstruct
 from coalescecheck.facts import Fact, parse_facts
 from coalescecheck.frontend.kernel_c import KernelC
@@ -59,6 +60,14 @@ def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> Ker
         pad_trials=pad_trials(kernel_c, kernel, launch, params, facts, checked.accesses),
         diagnostics=diagnostics + said,
         array_traffic=summary.array_traffic,
+        relative_time=relative_time(
+            checked.accesses,
+            summary.array_traffic,
+            launch.grid.size if launch.grid else None,
+            options.arch.name,
+        )
+        if status == "analysed"
+        else None,
         totals=kernel_totals(checked.accesses, complete=status == "analysed"),
     )
 

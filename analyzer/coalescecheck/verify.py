@@ -135,18 +135,14 @@ def _compare(
     verdicts: dict[int, Verified],
     problems: list[str],
 ) -> None:
-    again = summarize(kernel, sample.launch, sample.params, sample.blocks, texts=False)
-    derived = {r.access.id: r for r in again.accesses}
     block = sample.launch.block or SAMPLE_BLOCK
     warps = -(-block.size // WARP_SIZE) * len(sample.blocks)
-    for result in general:
+    partly = run.blocks < len(sample.blocks)
+    compared = [r for r in general if _comparable(r, run.traces[r.access.id], sample, partly)]
+    derived = {} if partly else _derived(kernel, sample, compared)
+    for result in compared:
         trace = run.traces[result.access.id]
-        if result.certainty == "unknown" or trace.any_taint & UNDEFINED:
-            continue
-        partly = run.blocks < len(sample.blocks)
-        if partly and (sample.reduced or not trace.requests):
-            continue
-        own = None if partly else derived.get(result.access.id)
+        own = derived.get(result.access.id)
         problem = _disagreement(result, own, trace, sample.reduced)
         before = verdicts.get(result.access.id, Verified("agrees", warps_checked=0))
         verdict = "disagrees" if problem or before.simulation == "disagrees" else "agrees"
@@ -154,6 +150,24 @@ def _compare(
         if problem:
             at = result.access.span
             problems.append(f"{at}: {result.access.index}: {problem} (at {sample.params})")
+
+
+def _comparable(result: AccessResult, trace: AccessTrace, sample: Sample, partly: bool) -> bool:
+    """Whether the simulation says something about the access."""
+    if result.certainty == "unknown" or trace.any_taint & UNDEFINED:
+        return False
+    return not (partly and (sample.reduced or not trace.requests))
+
+
+def _derived(
+    kernel: Kernel, sample: Sample, compared: Sequence[AccessResult]
+) -> dict[int, AccessResult]:
+    """The symbolic results of just the simulated blocks."""
+    if not compared:
+        return {}
+    wanted = {r.access.id for r in compared}
+    again = summarize(kernel, sample.launch, sample.params, sample.blocks, texts=False, only=wanted)
+    return {r.access.id: r for r in again.accesses}
 
 
 def _disagreement(

@@ -17,6 +17,7 @@ from coalescecheck.simulate import UNDEFINED, AccessTrace, simulate
 from coalescecheck.source import Span
 from coalescecheck.symbolic import summarize
 
+from .agreement_sums import equal_sums, sums
 from .random_kernels import RandomKernel, random_kernel
 
 EXACT = ("exact", "exact-symbolic")
@@ -43,19 +44,26 @@ def disagreements(case: RandomKernel) -> list[str]:
     """
     kernel = lowered(case)
     launch = Launch(Dim3(*case.block), Dim3(*case.grid), "cli")
-    run = simulate(kernel, launch, params=case.params, max_steps=50_000, detect_races=False)
+    run = simulate(
+        kernel,
+        launch,
+        params=case.params,
+        max_steps=50_000,
+        keep_addresses=True,
+        detect_races=False,
+    )
     if run.blocks < launch.grid.size:
         return []
     found = []
     for result in summarize(kernel, launch, case.params).accesses:
         trace = run.traces[result.access.id]
         if not trace.any_taint & UNDEFINED:
-            found += _known(result, trace)
+            found += _known(result, trace) + equal_sums(result, trace)
     for name, less_known, params in _weaker(case, launch):
         for result in summarize(kernel, less_known, params).accesses:
             trace = run.traces[result.access.id]
             if not trace.any_taint & UNDEFINED and assumptions_hold(result, case.params):
-                found += _inside(result, trace, name)
+                found += _inside(result, trace, name) + sums(result, trace, name)
     return found
 
 

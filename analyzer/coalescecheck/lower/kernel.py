@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 
 from pycparser import CParser, c_ast
@@ -61,10 +62,15 @@ def _lower(kernel_c: KernelC, tree: c_ast.FileAST, pads: Mapping[str, int]) -> K
     raise UnsupportedConstruct("too many variables whose address escapes", kernel_c.span)
 
 
+@lru_cache(maxsize=2)
+def _tree(text: str) -> c_ast.FileAST:
+    """One text is lowered several times: for every launch, and with padded arrays."""
+    return CParser(dialect="c23").parse(text, filename="")
+
+
 def _parse(kernel_c: KernelC) -> c_ast.FileAST:
-    text = kernel_c.text or ""
     try:
-        return CParser(dialect="c23").parse(text, filename="")
+        return _tree(kernel_c.text or "")
     except ParseError as error:
         span, message = kernel_c.span, str(error).removeprefix(": ")
         place = _PARSE_PLACE.match(message)

@@ -18,6 +18,7 @@ from coalescecheck.analysis import (
     KernelTotals,
     L1Wavefronts,
     Race,
+    RelativeTime,
     Total,
     UniqueSectors,
     Verified,
@@ -86,6 +87,7 @@ def _kernel(kernel: KernelAnalysis) -> dict[str, Any]:
         "accesses": [_access(access) for access in kernel.accesses],
         "races": [_race(race) for race in kernel.races],
         "totals": _totals(kernel.totals),
+        "relative_time": _relative_time(kernel.relative_time),
         "arrays": [_array(traffic) for traffic in kernel.array_traffic],
     }
 
@@ -168,6 +170,10 @@ def _array(traffic: ArrayTraffic) -> dict[str, Any]:
         "unique_sectors_block": unique.block if unique else None,
         "unique_sectors_launch": unique.launch if unique else None,
     }
+
+
+def _relative_time(found: RelativeTime | None) -> dict[str, Any] | None:
+    return None if found is None else {"gpu": found.gpu, "up_to": round(found.up_to, 2)}
 
 
 def _totals(totals: KernelTotals | None) -> dict[str, int | None] | None:

@@ -62,6 +62,7 @@ class LoopSolver:
         self._it = interpreter
         self._ctx: Context = interpreter.ctx
         self._assigned: dict[int, dict[str, ScalarType]] = {}
+        self._stores: dict[int, bool] = {}
         self._flags: dict[int, dict[str, bool]] = {}
 
     def loop(self, stmt: ir.Loop, state: State) -> State | None:
@@ -109,8 +110,9 @@ class LoopSolver:
         known = self._assigned.get(id(stmt))
         if known is None:
             known = self._assigned[id(stmt)] = {v.name: v.type for v in _targets(stmt)}
-        cells = [name for name in env if "@" in name]
-        if not cells or not any(isinstance(s, ir.Store) for s in ir.walk((stmt,))):
+            self._stores[id(stmt)] = any(isinstance(s, ir.Store) for s in ir.walk((stmt,)))
+        cells = [name for name in env if "@" in name] if self._stores[id(stmt)] else []
+        if not cells:
             return known
         from_cells = {name: ScalarType("i32", "int", 4) for name in cells}
         return known | from_cells

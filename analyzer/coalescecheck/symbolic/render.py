@@ -7,6 +7,8 @@ building its expressions for every address would cost more than the analysis.
 
 from __future__ import annotations
 
+from keyword import iskeyword
+
 from coalescecheck.symbolic.form import Atom, Context, Form, Symbol
 
 LONGEST = 2000  # characters of one atom; a longer one gets a name instead
@@ -74,6 +76,8 @@ class Renderer:
         """An identifier that no other symbol has."""
         plain = "".join(c if c.isalnum() else "_" for c in symbol.name.split("#")[0])
         plain = plain.strip("_") or "pointer"
+        if iskeyword(plain):  # an array called `in` must not break Python's parser
+            plain += "_"
         count = self._names.setdefault(plain, 0)
         self._names[plain] += 1
         return plain if count == 0 else f"{plain}_{count}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -54,12 +54,13 @@ def summarize(
     blocks: tuple[tuple[int, int, int], ...] | None = None,
     texts: bool = True,
     facts: Mapping[str, Fact] | None = None,
+    only: Collection[int] | None = None,
 ) -> Summary:
     """Count every access of ``kernel``.
 
     ``params`` are the known integer parameters, ``facts`` what may be relied on for others;
     ``blocks`` restricts the launch to some blocks; without ``texts`` nothing is written out for
-    the reader.  Block and grid come from ``launch``; an unknown block is taken to be a multiple
+    the reader; ``only`` names the accesses that are wanted.  Block and grid come from ``launch``; an unknown block is taken to be a multiple
     of 32 wide (the assumption is in the result).
     """
     lanes = lanes_of(launch.block)
@@ -78,7 +79,9 @@ def summarize(
         grid = None  # without the number of warps there is no number of requests
     summarizer = _Summarizer(kernel, replace(launch, grid=grid), ctx, lanes, texts)
     results = tuple(
-        summarizer.result(access, by_access.get(access.id, [])) for access in kernel.accesses
+        summarizer.result(access, by_access.get(access.id, []))
+        for access in kernel.accesses
+        if only is None or access.id in only
     )
     shown = tuple(r for r in results if r is not None)
     assumptions = (ASSUMED_BLOCK,) if launch.block is None else ()

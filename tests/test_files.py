@@ -1,0 +1,91 @@
+"""Which files of a folder are read; git's own answer is the judge where git is at hand."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from coalescecheck.errors import UsageError
+from coalescecheck.files import Exclusions, source_files
+
+TREE = (
+    "a.cu build/b.cu build/keep/c.cu deep/d.cuh deep/build/e.cu deep/f_gen.cu deep/g.cu "
+    "third party/h.cu host.cpp .hidden/i.cu deep/kept_gen.cu"
+).split(" ")
+TREE = [*TREE[:7], "third party/h.cu", *TREE[9:]]
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    for name in TREE:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("", encoding="utf-8")
+    return tmp_path
+
+
+def found(tree: Path, *patterns: str, below: str = ".") -> list[str]:
+    paths = source_files([str(tree / below)], Exclusions(str(tree), patterns))
+    return [Path(path).relative_to(tree).as_posix() for path in paths]
+
+
+def test_without_an_ignore_file_all_cuda_files_are_read_in_order(tree: Path) -> None:
+    assert found(tree) == sorted(name for name in TREE if name != "host.cpp")
+
+
+GITIGNORES = [
+    pytest.param({".gitignore": "build/\n"}, id="a folder"),
+    pytest.param({".gitignore": "/build\n"}, id="only at the top"),
+    pytest.param({".gitignore": "*_gen.cu\n!kept_gen.cu\n"}, id="all but one"),
+    pytest.param({".gitignore": "deep/**\n!deep/g.cu\n"}, id="below a folder"),
+    pytest.param({".gitignore": "*.cu\n", "deep/.gitignore": "!g.cu\n"}, id="inner ones win"),
+    pytest.param({"deep/.gitignore": "/build\n*.cuh\n"}, id="only an inner one"),
+    pytest.param({".gitignore": "build/\n!build/keep/\n"}, id="nothing below an ignored folder"),
+    pytest.param({".gitignore": "third\\ party/\n# a.cu\n\n"}, id="blanks and comments"),
+    pytest.param({".gitignore": ".*/\n[ab].cu\n"}, id="globs"),
+]
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git here")
+@pytest.mark.parametrize("below", [".", "deep"])
+@pytest.mark.parametrize("files", GITIGNORES)
+def test_what_git_ignores_is_left_out(tree: Path, files: dict[str, str], below: str) -> None:
+    for name, text in files.items():
+        (tree / name).write_text(text, encoding="utf-8")
+    subprocess.run(["git", "init", "-q"], cwd=tree, check=True)
+    command = ["git", "ls-files", "-z", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=tree / below, check=True, capture_output=True, text=True)
+    names = [(Path(below) / name).as_posix() for name in listed.stdout.split("\0") if name]
+    expected = sorted(name for name in names if name.endswith((".cu", ".cuh")))
+    assert found(tree, below=below) == expected
+
+
+def test_exclusions_are_patterns_of_their_folder(tree: Path) -> None:
+    assert found(tree, "/build/", "*_gen.cu", ".hidden") == [
+        "a.cu",
+        "deep/build/e.cu",
+        "deep/d.cuh",
+        "deep/g.cu",
+        "third party/h.cu",
+    ]
+
+
+def test_a_file_given_by_name_is_always_read(tree: Path) -> None:
+    (tree / ".gitignore").write_text("*\n", encoding="utf-8")
+    path = str(tree / "a.cu")
+    assert source_files([path, path]) == (path,)
+
+
+def test_a_folder_in_which_everything_is_ignored_is_wrong_usage(tree: Path) -> None:
+    (tree / ".gitignore").write_text("*\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="not ignored"):
+        source_files([str(tree)])
+
+
+@pytest.mark.parametrize("text", [b"\xff\xfe[\n", b"[[[\n!\n\\\n", b"\0\0\n"])
+def test_a_damaged_ignore_file_costs_nothing(tree: Path, text: bytes) -> None:
+    (tree / ".gitignore").write_bytes(text)
+    assert "a.cu" in found(tree)

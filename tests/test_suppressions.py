@@ -1,0 +1,153 @@
+"""Comments that silence findings: which lines and rules each form speaks of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import coalescecheck
+from coalescecheck.findings import Finding, Severity
+from coalescecheck.report.model import Report
+from coalescecheck.source import Span
+from coalescecheck.suppressions import find_suppressions
+
+
+def finding(line: int, rule: str = "CC101") -> Finding:
+    return Finding(rule, Severity.WARNING, Span("a.cu", line, 5), "k", "too much")
+
+
+def silenced(text: str, rule: str = "CC101") -> list[int]:
+    """The lines at which a finding of ``rule`` would be silenced."""
+    comments = find_suppressions("a.cu", text)
+    lines = range(1, text.count("\n") + 2)
+    return [line for line in lines if comments.apply([finding(line, rule)])[1]]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        pytest.param("x;\ny; // coalescecheck: ignore[CC101] why\nz;", [2], id="behind the code"),
+        pytest.param(
+            "// coalescecheck: ignore[CC101]\n\n// more\ny;\nz;", [4], id="line of its own"
+        ),
+        pytest.param("/* coalescecheck: ignore[CC101] */ y;", [1], id="block comment"),
+        pytest.param("y; // coalescecheck:ignore[CC201, CC101]", [1], id="several rules"),
+        pytest.param("y; // coalescecheck: ignore[CC1]", [1], id="the beginning of codes"),
+        pytest.param("y; // coalescecheck: ignore[strided-global-access]", [1], id="a slug"),
+        pytest.param("y; // coalescecheck: ignore", [1], id="every rule"),
+        pytest.param("y; // coalescecheck: ignore[CC201]", [], id="another rule"),
+        pytest.param('s = "coalescecheck: ignore[CC101]";', [], id="in a string"),
+        pytest.param("y; // coalescecheck: ignored[CC101]", [], id="another word"),
+        pytest.param("y; // NOLINT", [1], id="NOLINT for all"),
+        pytest.param("y; // NOLINT(CC101)", [1], id="NOLINT for a rule"),
+        pytest.param("y; // NOLINT(bugprone-x, CC1*)", [1], id="NOLINT with a glob"),
+        pytest.param("y; // NOLINT(*)", [1], id="NOLINT for everything"),
+        pytest.param("y; // NOLINT(bugprone-branch-clone)", [], id="NOLINT of another tool"),
+        pytest.param("y; // NOLINT()", [], id="NOLINT for nothing"),
+        pytest.param("y; // XNOLINT NOLINTED", [], id="other words"),
+        pytest.param("// NOLINTNEXTLINE(CC101) why\ny;\nz;", [2], id="next line"),
+        pytest.param(
+            "a;\n// NOLINTBEGIN(CC101)\nb;\n// NOLINTEND(CC101)\nc;", [2, 3, 4], id="block"
+        ),
+        pytest.param("// NOLINTBEGIN\na;\n// NOLINTEND\nb;", [1, 2, 3], id="block for all"),
+        pytest.param(
+            "// NOLINTBEGIN(CC101)\n// NOLINTBEGIN(CC2)\n// NOLINTEND(CC101)\na; // NOLINTEND(CC2)",
+            [1, 2, 3],
+            id="blocks that cross",
+        ),
+        pytest.param("// NOLINTBEGIN(CC101)\na;", [], id="block without an end"),
+    ],
+)
+def test_lines_that_a_comment_silences(text: str, lines: list[int]) -> None:
+    assert silenced(text) == lines
+
+
+def test_the_reason_is_kept() -> None:
+    comments = find_suppressions("a.cu", "y; // coalescecheck: ignore[CC101]: needed by cuFoo */")
+    (gone,) = comments.apply([finding(1)])[1]
+    assert (gone.by, gone.reason) == ("source", "needed by cuFoo")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param("y; // coalescecheck: ignore[CC101]", "nothing to ignore", id="unused"),
+        pytest.param("y; // coalescecheck: ignore[CC777]", "no rule is called 'CC777'", id="rule"),
+        pytest.param("y; // NOLINT(CC101)", "nothing to ignore", id="NOLINT of ours"),
+        pytest.param("// NOLINTBEGIN(CC101)", "without NOLINTEND", id="never closed"),
+        pytest.param("// NOLINTEND(CC101)", "without NOLINTBEGIN", id="never opened"),
+        pytest.param("y; // NOLINT", "", id="NOLINT may be for another tool"),
+        pytest.param("y; // NOLINT(bugprone-x)", "", id="NOLINT of another tool"),
+        pytest.param("// NOLINTBEGIN\n", "", id="the other tool will say it"),
+    ],
+)
+def test_comments_that_silence_nothing(text: str, said: str) -> None:
+    problems = find_suppressions("a.cu", text).unused([])
+    assert [said in problem.message for problem in problems] == ([True] if said else [])
+
+
+# --- in a whole run ---------------------------------------------------------------------------
+
+KERNEL = """
+__global__ void strided(float *out, const float *in)
+{{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[8 * i];{comment}
+}}
+void run(float *out, const float *in) {{ strided<<<4, 64>>>(out, in); }}
+"""
+
+
+def analysed(folder: Path, comment: str, **options: object) -> Report:
+    path = folder / "strided.cu"
+    path.write_text(KERNEL.format(comment=comment), encoding="utf-8")
+    return coalescecheck.analyze(path, verify=False, **options)
+
+
+def rules_of(report: Report) -> list[str]:
+    return [found.rule for found in report.findings]
+
+
+def test_a_silenced_finding_is_kept_aside(tmp_path: Path) -> None:
+    report = analysed(tmp_path, " // coalescecheck: ignore[CC101] read once")
+    assert rules_of(report) == []
+    (gone,) = report.files[0].suppressed
+    assert (gone.finding.rule, gone.reason) == ("CC101", "read once")
+
+
+def test_a_comment_is_of_use_whatever_is_selected(tmp_path: Path) -> None:
+    comment = " // coalescecheck: ignore[CC101]"
+    assert rules_of(analysed(tmp_path, comment, select=["CC9"])) == []
+    assert rules_of(analysed(tmp_path, comment, ignore=["CC101"])) == []
+
+
+def test_a_useless_comment_is_a_note(tmp_path: Path) -> None:
+    report = analysed(tmp_path, " // coalescecheck: ignore[CC201]")
+    assert rules_of(report) == ["CC101", "CC903"]
+    (_, note) = report.findings
+    assert (note.severity, note.span.line, note.span.column) == (Severity.NOTE, 5, 28)
+    assert rules_of(analysed(tmp_path, " // coalescecheck: ignore[CC201]", ignore=["CC903"])) == [
+        "CC101"
+    ]
+
+
+def test_nothing_is_useless_while_kernels_are_left_out(tmp_path: Path) -> None:
+    report = analysed(tmp_path, " // coalescecheck: ignore[CC201]", kernels=["strided"])
+    assert rules_of(report) == ["CC101"]
+
+
+def test_a_comment_in_a_header_silences_there(tmp_path: Path) -> None:
+    (tmp_path / "pick.cuh").write_text(
+        "__device__ float pick(const float *in, int i)\n"
+        "{\n    return in[8 * i]; // NOLINT(CC101)\n}\n",
+        encoding="utf-8",
+    )
+    path = tmp_path / "a.cu"
+    path.write_text(
+        '#include "pick.cuh"\n' + KERNEL.format(comment="").replace("in[8 * i]", "pick(in, i)"),
+        encoding="utf-8",
+    )
+    report = coalescecheck.analyze(path, verify=False)
+    assert rules_of(report) == []
+    assert len(report.files[0].suppressed) == 1

@@ -51,10 +51,8 @@ class Row:
     @property
     def whole_lines(self) -> bool:
         """Whether a row of the data is a whole number of 128-byte lines; a vector is one row."""
-        return (
-            (len(self.sizes) == 1
-            and "matrix" not in self.benchmark)
-            or not any(size % 32 for size in self.sizes)
+        return (len(self.sizes) == 1 and "matrix" not in self.benchmark) or not any(
+            size % 32 for size in self.sizes
         )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from coalescecheck import __version__, pipeline
+from coalescecheck import __version__, pipeline, running
 from coalescecheck.analysis import KernelAnalysis, Verified
 from coalescecheck.cli import main
 from coalescecheck.errors import SourceError, UnsupportedConstruct
@@ -144,10 +144,10 @@ def test_a_defect_in_one_file_leaves_the_others(fake: Fake) -> None:
 def test_a_defect_outside_the_files_is_told_without_a_traceback(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def analyze(*_: object) -> None:
+    def analyze(*_: object, **__: object) -> None:
         raise RuntimeError("oh")
 
-    monkeypatch.setattr(pipeline, "analyze", analyze)
+    monkeypatch.setattr(running, "analyze", analyze)
     result = call(PATH)
     assert result.exit_code == 3
     assert result.stderr.startswith("internal error: RuntimeError: oh at ")

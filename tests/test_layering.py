@@ -21,11 +21,12 @@ LAYERS = (
     "lower launches",
     "symbolic simulate",
     "verify",
-    "advice",
+    "advice copies",
     "instance rules edits",
     "report suppressions",
-    "judging baseline",
+    "judging baseline cache",
     "pipeline",
+    "running",
     "api cli",
     "__main__",
 )
@@ -48,6 +49,7 @@ STRANGERS = {
     "report": {"ir", "memory", "frontend", "lower", "symbolic", "simulate", "verify", "rules"},
 }
 LATE_IMPORTERS = {
+    "running.py",  # files that have not changed need no stage
     "config.py",  # most projects have no patterns
     "cli.py",  # --help and --version load no stage
     "frontend/__init__.py",  # its records are used without its parsers

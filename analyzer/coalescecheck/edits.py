@@ -23,7 +23,7 @@ def with_edits(
     path: str, text: str, analyses: Sequence[KernelAnalysis]
 ) -> tuple[KernelAnalysis, ...]:
     """The analyses of one file, with an edit at each trial that is one."""
-    lines = text.splitlines()
+    lines = text.split("\n")
     return tuple(
         replace(each, pad_trials=tuple(_located(path, lines, each, t, analyses) for t in trials))
         if (trials := each.pad_trials)

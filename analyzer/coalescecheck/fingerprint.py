@@ -23,7 +23,7 @@ def fingerprints(path: str, text: str, findings: Sequence[Finding], root: Path) 
 
     Paths count from the folder ``root``, so that a checkout elsewhere gives the same ones.
     """
-    lines = text.splitlines()
+    lines = text.split("\n")
     result = [""] * len(findings)
     seen: Counter[str] = Counter()
     in_source_order = sorted(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from coalescecheck import lower
 from coalescecheck.advice import pad_trials
 from coalescecheck.analysis import KernelAnalysis
+from coalescecheck.copies import merged
 from coalescecheck.cost import relative_time
 from coalescecheck.errors import UnsupportedConstruct
 from coalescecheck.facts import Fact, parse_facts
@@ -54,7 +55,7 @@ def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> Ker
         status=status,
         reason=reason,
         assumptions=(*_relied_on(options.assume, facts), *summary.assumptions),
-        accesses=checked.accesses,
+        accesses=merged(checked.accesses),
         races=checked.races,
         arrays=kernel.arrays,
         pad_trials=pad_trials(kernel_c, kernel, launch, params, facts, checked.accesses),

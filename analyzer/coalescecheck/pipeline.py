@@ -1,6 +1,6 @@
-"""One run from paths to a report: every stage, in order, on one screen.
+"""One file from its path to its report: every stage, in order, on one screen.
 
-    paths → files → frontend.load → cases_of → analyze_instance → rules.check → Report
+    path → frontend.load → cases_of → analyze_instance → rules.check → FileReport
 
 ``analyze_instance`` holds the stages of one kernel under one launch (lower, symbolic, simulate,
 verify, advice).  What goes wrong in one kernel or file is recorded and costs only that.
@@ -13,11 +13,10 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from time import process_time
 
-from coalescecheck import __version__, frontend, lower, rules
+from coalescecheck import frontend, lower, rules
 from coalescecheck.analysis import FileAnalysis, KernelAnalysis
-from coalescecheck.baseline import without_known
 from coalescecheck.edits import with_edits
-from coalescecheck.errors import SourceError, UnsupportedConstruct, UsageError
+from coalescecheck.errors import SourceError, UnsupportedConstruct
 from coalescecheck.files import Exclusions, source_files
 from coalescecheck.findings import Finding
 from coalescecheck.frontend.kernel_c import KernelC, SourceFile
@@ -28,37 +27,16 @@ from coalescecheck.judging import Judge
 from coalescecheck.launch import Launch
 from coalescecheck.launches import Case, cases_of
 from coalescecheck.options import Options
-from coalescecheck.report.model import FileReport, InternalError, Report, RuleInfo
+from coalescecheck.report.model import FileReport, InternalError, Result
 from coalescecheck.report.statistics import Statistics
-from coalescecheck.rules.base import Rule
 from coalescecheck.source import Diagnostic, Span
 
-OptionsAt = Callable[[str], Options]
 
-
-def analyze(paths: Sequence[str], options: Options, at: OptionsAt | None = None) -> Report:
-    """Analyse every kernel of every file, and of the ``.cu`` and ``.cuh`` files of folders.
-
-    ``at`` gives the options of each file where they are not the same for all.
-    """
-    chosen = rules.select(options.select, options.ignore)
-    files: list[FileReport] = []
-    errors: list[InternalError] = []
-    seen: list[str] = []
-    for path in _files(paths, options):
-        run = _Run(options if at is None else at(path))
-        files.append(run.file(path))
-        errors += run.errors
-        seen += run.seen
-    if options.kernels and not any(file.analysis.kernels for file in files):
-        raise UsageError(_no_such_kernel(options, seen))
-    described = tuple(map(_described, chosen))
-    report = Report(__version__, options.arch.name, _once(files), tuple(errors), described)
-    return report if options.baseline is None else without_known(report, options.baseline)
-
-
-def _files(paths: Sequence[str], options: Options) -> tuple[str, ...]:
-    return source_files(paths, Exclusions(options.root, options.exclude))
+def analyze_file(path: str, options: Options) -> Result:
+    """Every stage for one file; never raises because of what is in the file."""
+    run = _Run(options)
+    report = run.file(path)
+    return Result(report, tuple(run.errors), tuple(run.seen))
 
 
 def statistics(paths: Sequence[str], options: Options) -> Statistics:
@@ -141,16 +119,6 @@ class _Run:
         return result
 
 
-def _no_such_kernel(options: Options, seen: Sequence[str]) -> str:
-    wanted = ", ".join(options.kernels)
-    there = ", ".join(dict.fromkeys(seen)) or "none"
-    return f"no kernel is called {wanted}; there are: {there}"
-
-
-def _described(rule: Rule) -> RuleInfo:
-    return RuleInfo(rule.code, rule.slug, rule.severity, rule.summary(), rule.documentation())
-
-
 def _unreadable(path: str, message: str) -> FileReport:
     diagnostic = Diagnostic(Span(path, 0, 0), "error", message)
     return FileReport(FileAnalysis(path, "", (), (diagnostic,)), unreadable=True)
@@ -171,21 +139,14 @@ def _failed(kernel: KernelC, launch: Launch, reason: str, span: Span) -> KernelA
     )
 
 
-def _once(files: Sequence[FileReport]) -> tuple[FileReport, ...]:
-    """Findings in headers that several files include stay only with the first of them."""
-    seen: set[tuple[str, Span, str]] = set()
-    result = []
-    for file in files:
-        fresh = [f for f in file.findings if (f.rule, f.span, f.message) not in seen]
-        seen |= {(f.rule, f.span, f.message) for f in fresh}
-        result.append(replace(file, findings=tuple(fresh)))
-    return tuple(result)
+def _files(paths: Sequence[str], options: Options) -> tuple[str, ...]:
+    return source_files(paths, Exclusions(options.root, options.exclude))
 
 
 # --- looking inside ---------------------------------------------------------------------------
 
 
-def emit(paths: Sequence[str], options: Options, at: OptionsAt | None = None) -> str:
+def emit(paths: Sequence[str], options: Options, at: Callable[[str], Options] | None = None) -> str:
     """The kernels as the stage named by ``options.emit`` sees them."""
     parts = []
     for path in _files(paths, options):

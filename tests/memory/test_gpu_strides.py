@@ -108,7 +108,5 @@ def test_a_kernel_has_the_wavefronts_that_were_measured(
     load = next(a for a in kernel.accesses if a.array == "A")
     assert load.verified.simulation == "agrees"
     assert load.l1_wavefronts is not None
-    assert load.l1_wavefronts.data.mean == pytest.approx(
-        float(row["l1_data_wavefronts"]), abs=0.01
-    )
+    assert load.l1_wavefronts.data.mean == pytest.approx(float(row["l1_data_wavefronts"]), abs=0.01)
     assert load.l1_wavefronts.tag.mean == pytest.approx(stages(row)[1])

@@ -22,7 +22,7 @@ def excerpt(text: str, number: int, columns: Sequence[int]) -> tuple[str, str] |
 
     None where the text has no such place.
     """
-    lines = text.splitlines()
+    lines = text.split("\n")
     if not 1 <= number <= len(lines):
         return None
     line = lines[number - 1]

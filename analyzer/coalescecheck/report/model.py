@@ -74,6 +74,15 @@ class FileReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Result:
+    """What came of one file: its report, the defects met, the names of all kernels in it."""
+
+    report: FileReport
+    errors: tuple[InternalError, ...] = ()
+    kernels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """``arch`` is the architecture's name (``sm_80``), ``version`` that of the tool, ``rules``
     those that could report something."""

@@ -90,7 +90,7 @@ def _notification(entry: Diagnostic) -> Json:
 
 def _results(file: FileReport, indices: dict[str, int], root: Path) -> Iterator[Json]:
     path, text = file.analysis.path, file.analysis.text
-    lines = text.splitlines()
+    lines = text.split("\n")
     prints = fingerprints(path, text, file.findings, root)
     for finding, fingerprint in zip(file.findings, prints, strict=True):
         result: Json = {

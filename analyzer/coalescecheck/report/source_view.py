@@ -35,7 +35,7 @@ class Line:
 
 def kernel_source(text: str, kernel: KernelAnalysis, path: str) -> tuple[Line, ...]:
     """The lines of the kernel, none when it is not in the file at ``path``."""
-    lines = text.splitlines()
+    lines = text.split("\n")
     if kernel.span.file != path or not 1 <= kernel.span.line <= len(lines):
         return ()
     first = kernel.span.line

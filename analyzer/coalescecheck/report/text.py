@@ -232,5 +232,7 @@ def _summary(report: Report) -> Text:
     known_all = not lost and not totals.accesses["unknown"] and not report.internal_errors
     clean = "clean: nothing to report" if known_all and accesses else "no findings"
     ending = ", ".join(found) or clean
+    hidden = sum(len(file.suppressed) for file in report.files)
+    ending += f", {hidden} suppressed" if hidden else ""
     summary = f"{kernels}, {wording.plural(accesses, 'access')}{known}"
     return Text(f"{summary}\n{ending} (architecture {report.arch})")

@@ -44,7 +44,7 @@ class Rule(ABC):
         """The rule's page as Markdown."""
         title = f"# {self.code} {self.slug}\n\nSeverity: at most {self.severity}"
         title += "." if self.enabled else "; runs only when selected."
-        return f"{title}\n\n{inspect.getdoc(type(self))}\n"
+        return f"{title}\n\n{inspect.getdoc(type(self))}\n\n{_silence(self.code)}"
 
     def summary(self) -> str:
         """What it detects, in one paragraph of plain text."""
@@ -78,6 +78,14 @@ class Rule(ABC):
             ratio=ratio,
             instances=(wording.instance(analysis),),
         )
+
+
+def _silence(code: str) -> str:
+    return f"""## How to silence it
+One line: `// coalescecheck: ignore[{code}] reason` behind it or above it, or `// NOLINT({code})`.
+A folder: `ignore = ["{code}"]` under `[tool.coalescecheck.per-path."folder/"]` in `pyproject.toml`.
+A run: `--ignore {code}`. What is there already: `--write-baseline FILE`, then `--baseline FILE`.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,7 @@ class Enumerator:
 
     def __init__(self, ctx: Context, counter: Counter, grid: Dim3 | None) -> None:
         self._ctx, self._counter, self._grid = ctx, counter, grid
+        self._listed: dict[object, Footprint | None] = {}
 
     def of(self, questions: Iterable[Question]) -> Footprint | None:
         """The footprint of the pieces of one access together."""
@@ -78,10 +79,18 @@ class Enumerator:
         return result
 
     def _of(self, question: Question) -> Footprint | None:
+        """The footprint of one piece; pieces with the same addresses are listed once."""
         if self._grid is None or not self._is_known(question):
             return None
+        guards, ranges = question.conditions.known, question.ranges.items()
+        key = (question.target.width, _address(question), *guards, *ranges)
+        if key not in self._listed:
+            self._listed[key] = self._list(question, self._grid)
+        return self._listed[key]
+
+    def _list(self, question: Question, grid: Dim3) -> Footprint | None:
         blocks = []
-        for block in _samples(self._grid):
+        for block in _samples(grid):
             found = self._distinct(question, self._block(question, block))
             if found is None:
                 return None

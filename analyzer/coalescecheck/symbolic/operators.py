@@ -486,3 +486,54 @@ def _single_atom(ctx: Context, form: Form) -> Atom | None:
         return None
     generator = ctx.generators[monomial[0]]
     return None if isinstance(generator, Symbol) else generator
+
+
+# --- substitution -----------------------------------------------------------------------------
+
+
+def replaced(ctx: Context, form: Form, values: dict[int, Form]) -> Form:
+    """The form with symbols replaced, every operation applied anew so that it simplifies."""
+    if not ctx.leaves(form) & values.keys():
+        return form
+    result = ZERO
+    for monomial, coefficient in form.terms.items():
+        term = number(coefficient)
+        for g in monomial:
+            term = term * _replaced_generator(ctx, g, values)
+        result = result + term
+    return result
+
+
+def _replaced_generator(ctx: Context, g: int, values: dict[int, Form]) -> Form:
+    if g in values:
+        return values[g]
+    generator = ctx.generators[g]
+    alone = Form({(g,): 1})
+    if isinstance(generator, Symbol) or not ctx.leaves(alone) & values.keys():
+        return alone
+    args = tuple(replaced(ctx, arg, values) for arg in generator.args)
+    match generator.op:
+        case "fdiv" if args[1].is_constant and args[1].constant > 0:
+            return floor_divide(ctx, args[0], args[1].constant)
+        case "fmod" if args[1].is_constant and args[1].constant > 0:
+            return floor_remainder(ctx, args[0], args[1].constant)
+        case "cdiv":
+            return divide(ctx, *args)
+        case "cmod":
+            return remainder(ctx, *args)
+        case "lt0":
+            return less(ctx, args[0], ZERO)
+        case "eq0":
+            return equal(ctx, args[0], ZERO)
+        case "min":
+            return minimum(ctx, *args)
+        case "max":
+            return maximum(ctx, *args)
+        case "xor":
+            return bit_xor(ctx, *args)
+        case "or":
+            return bit_or(ctx, *args)
+        case "and":
+            return bit_and(ctx, *args)
+    bounds = (generator.low, generator.high)
+    return ctx.atom(generator.op, args, bounds, generator.data)

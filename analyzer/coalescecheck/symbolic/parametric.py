@@ -30,7 +30,8 @@ class Profile:
     ``small[n]`` is (least, greatest) count for each n counted one by one, ``large[r]`` for values
     congruent to r modulo ``period`` beyond them (``far_negative`` likewise below).
     ``start`` is the least n >= 1 from which ``large`` holds.  ``tallies`` are the counts from there
-    on; ``everywhere`` those of all values the symbol can take.
+    on; ``everywhere`` those of all values the symbol can take, ``by_value`` the same with one
+    value that stands for each.
     """
 
     symbol: int
@@ -40,10 +41,27 @@ class Profile:
     start: int
     tallies: tuple[Tally, ...]
     everywhere: tuple[Tally, ...]
+    by_value: dict[int, Tally]
 
     @property
     def period(self) -> int:
         return len(self.large)
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """What has to hold of a parameter: ``>=`` or ``!=`` some value."""
+
+    relation: str
+    value: int
+
+    def holds(self, value: int) -> bool:
+        """Whether a value of the parameter meets it."""
+        return value >= self.value if self.relation == ">=" else value != self.value
+
+    def of(self, name: str) -> str:
+        """The text for the reader."""
+        return f"{name} {self.relation} {self.value}"
 
 
 def parameter_of(
@@ -127,8 +145,9 @@ class Profiler:
         far_negative = tuple(_range(tallies[n]) for n in below) if scales else large
         far = tuple(tallies[n] for n in above)
         low = generator.low if isinstance(generator, Symbol) else None
-        everywhere = tuple(tallies[n] for n in above + near + below if low is None or n >= low)
-        return Profile(symbol, small, large, far_negative, start, far, everywhere)
+        possible = {n: tallies[n] for n in above + near + below if low is None or n >= low}
+        everywhere = tuple(possible.values())
+        return Profile(symbol, small, large, far_negative, start, far, everywhere, possible)
 
     def _separation(self, symbol: int) -> int | None:
         """A value beyond which lanes with different multiples of the symbol never share a line

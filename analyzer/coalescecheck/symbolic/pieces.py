@@ -6,13 +6,16 @@ bounds where the address depends on data or on several unknowns.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coalescecheck.analysis import AccessTotals, Total
 from coalescecheck.ir.kernel import Op, Space
 from coalescecheck.launch import WARP_SIZE, Dim3
+from coalescecheck.symbolic import edges
 from coalescecheck.symbolic.bounds import (
     BANK_ROW,
     SECTOR,
@@ -24,6 +27,7 @@ from coalescecheck.symbolic.bounds import (
 from coalescecheck.symbolic.conditions import (
     Conditions,
     conditions_of,
+    is_known,
     ranges_of,
 )
 from coalescecheck.symbolic.count import Counter, Split, Tally, TooMany
@@ -39,7 +43,7 @@ from coalescecheck.symbolic.outcome import (
     from_tally,
     no_requests,
 )
-from coalescecheck.symbolic.parametric import Profile, Profiler, parameter_of
+from coalescecheck.symbolic.parametric import Assumption, Profile, Profiler, parameter_of
 from coalescecheck.symbolic.reach import Reach
 from coalescecheck.symbolic.render import Renderer
 
@@ -56,6 +60,7 @@ class Question:
     ranges: dict[int, int]
     target: Target
     base_step: int  # the base address is a multiple of it
+    phases: dict[int, int]  # parts of unknown block indices that are tried one by one
 
 
 class PieceCounter:
@@ -67,9 +72,19 @@ class PieceCounter:
         self.ctx, self.counter, self.renderer, self.grid = ctx, counter, renderer, grid
         self._profiles: dict[object, Profile | None] = {}
 
-    def question(self, reach: Reach, target: Target, base_step: int) -> Question:
+    def question(
+        self,
+        reach: Reach,
+        target: Target,
+        base_step: int,
+        known_phases: Mapping[int, int] | None = None,
+    ) -> Question:
         """Prepare ``reach``."""
-        ranges = ranges_of(self.ctx, reach)
+        ranges = ranges_of(self.ctx, reach) | dict(known_phases or {})
+        phased = edges.phases(self.ctx, reach.address, lambda g, s: is_known(g, s, ranges))
+        reach = replace(reach, address=phased.address)
+        tried = dict(known_phases or {}) | phased.ranges
+        ranges |= phased.ranges
         conditions = conditions_of(self.ctx, reach, ranges)
         split = self.counter.split(reach.address, ranges)
         if base_step % target.modulus:
@@ -82,10 +97,48 @@ class PieceCounter:
                 )
             )
             split = replace(split, unknown=split.unknown + start)
-        return Question(reach, split, conditions, ranges, target, base_step)
+        return Question(reach, split, conditions, ranges, target, base_step, tried)
 
     def outcome(self, question: Question) -> Outcome:
-        """The counts of the piece."""
+        """The counts of the piece, away from edges whose position is not known."""
+        ranges = question.ranges
+        away = edges.inside(self.ctx, question.reach.address, lambda g, s: is_known(g, s, ranges))
+        if not (away.conditions or away.quotients):
+            return self._tried(question)
+        outcomes = [self._tried(self._moved(question, a)) for a in away.addresses]
+        result = outcomes[0]
+        for other in outcomes[1:]:
+            result = result.joined(other)
+        if any(o.units != outcomes[0].units or o.lines != outcomes[0].lines for o in outcomes):
+            result = _unweighted(result)
+        texts = tuple(
+            f"warps not cut by {self.display(self.renderer.condition(c))}" for c in away.conditions
+        ) + tuple(
+            f"warps whose lanes share {self.display(self.renderer.text(q))}" for q in away.quotients
+        )
+        some = Total(0, None)
+        return replace(
+            result,
+            certainty="exact-symbolic" if result.certainty == "exact" else result.certainty,
+            requests=outcomes[0].requests,
+            totals=AccessTotals(outcomes[0].totals.requests, some, some, some),
+            assumptions=result.assumptions + texts,
+        )
+
+    def _moved(self, question: Question, address: Form) -> Question:
+        """The question for another address of the same piece."""
+        reach = replace(question.reach, address=address)
+        return self.question(reach, question.target, question.base_step, question.phases)
+
+    def _tried(self, question: Question) -> Outcome:
+        """The counts over all phases of unknown block indices."""
+        result = self._outcome(question)
+        if not question.phases:
+            return result
+        certainty = "exact-symbolic" if result.certainty == "exact" else result.certainty
+        return replace(_unweighted(result), certainty=certainty)
+
+    def _outcome(self, question: Question) -> Outcome:
         data = self._varying_data(question.split.lanes)
         if data is not None:
             return self._gather(question, data)
@@ -179,9 +232,9 @@ class PieceCounter:
         # nobody can promise what a loop counter or a loaded value is: all their values count
         free = symbol.kind in ("counter", "data", "row")
         outcome = self._joined_tallies(profile.everywhere if free else profile.tallies, question)
-        assumptions: tuple[str, ...] = ()
+        assumption = None if free else self._assumed(profile, symbol, shown.start, outcome.units)
         if not free:
-            assumptions = self._assumed(profile, symbol, shown.start, outcome.units)
+            outcome = self._for_all_values(outcome, profile, assumption, question)
         reason = ""
         if outcome.units.min != outcome.units.max:
             condition = None if free else shown.condition
@@ -194,18 +247,38 @@ class PieceCounter:
             outcome,
             certainty=certainty,
             formula=None if free and reason else shown.formula,
-            assumptions=assumptions,
+            assumptions=(assumption.of(self._display(symbol.name)),) if assumption else (),
             reason=reason,
+        )
+
+    def _for_all_values(
+        self, outcome: Outcome, profile: Profile, assumption: Assumption | None, question: Question
+    ) -> Outcome:
+        """``outcome`` of large values with what small values change beside the main count."""
+        tallies = tuple(
+            tally
+            for value, tally in profile.by_value.items()
+            if assumption is None or assumption.holds(value)
+        )
+        if not tallies:
+            return outcome
+        every = self._joined_tallies(tallies, question)
+        return replace(
+            outcome,
+            lines=every.lines,
+            l1_data=every.l1_data,
+            l1_tag=every.l1_tag,
+            degree=every.degree,
+            totals=every.totals,
         )
 
     def _assumed(
         self, profile: Profile, symbol: Symbol, start: int | None, units: Range
-    ) -> tuple[str, ...]:
+    ) -> Assumption | None:
         """What has to hold of the parameter for the counts to hold: nothing, unless it scales
         lanes and small or negative values give other counts."""
-        name = self._display(symbol.name)
         if start is not None:
-            return (f"{name} >= {start}",)
+            return Assumption(">=", start)
         others = [
             n
             for n, (low, high) in profile.small.items()
@@ -213,8 +286,8 @@ class PieceCounter:
             if low < units.min or high > units.max
         ]
         if others == [0] and profile.far_negative == profile.large:
-            return (f"{name} != 0",)
-        return (f"{name} >= 1",) if others else ()
+            return Assumption("!=", 0)
+        return Assumption(">=", 1) if others else None
 
     def _split_reason(
         self,
@@ -418,6 +491,17 @@ class PieceCounter:
             for axis in "xyz":
                 text = text.replace(f"{head}_{axis}", f"{head}.{axis}")
         return text
+
+
+def _unweighted(outcome: Outcome) -> Outcome:
+    """The outcome without means, where it is not known how often each count happens."""
+    return replace(
+        outcome,
+        units=_settled(outcome.units),
+        lines=_settled(outcome.lines),
+        l1_data=_settled(outcome.l1_data),
+        l1_tag=_settled(outcome.l1_tag),
+    )
 
 
 def _settled(values: Range) -> Range:

@@ -60,8 +60,9 @@ def summarize(
 
     ``params`` are the known integer parameters, ``facts`` what may be relied on for others;
     ``blocks`` restricts the launch to some blocks; without ``texts`` nothing is written out for
-    the reader; ``only`` names the accesses that are wanted.  Block and grid come from ``launch``; an unknown block is taken to be a multiple
-    of 32 wide (the assumption is in the result).
+    the reader; ``only`` names the accesses that are wanted.  Block and grid come from
+    ``launch``; an unknown block is taken to be a multiple of 32 wide (the assumption is in the
+    result).
     """
     lanes = lanes_of(launch.block)
     ctx = Context(lambda context, form: _differs(context, lanes, form))

@@ -16,36 +16,37 @@ if TYPE_CHECKING:
     from coalescecheck.frontend.host.values import HostValues
 
 Moved = tuple[bool, "int | None"]
+Seen = tuple[object, ...]  # variables on the way here
 _BASE: Moved = (False, 0)
 _UNKNOWN: Moved = (True, None)
 _MAX_DEPTH = 6  # pointers copied from one another
 
 
-def pointer_offset(values: HostValues, node: Node, depth: int = 0) -> Moved:
+def pointer_offset(values: HostValues, node: Node, seen: Seen = ()) -> Moved:
     """Whether a pointer is moved from its base, and by how many elements (None: unknown).
 
     Scalars may be passed as well; for them the answer has no meaning.
     """
-    if depth > _MAX_DEPTH:
+    if len(seen) > _MAX_DEPTH:
         return _UNKNOWN
     match node.type:
         case "parenthesized_expression" if len(expressions(node)) == 1:
-            return pointer_offset(values, expressions(node)[0], depth)
+            return pointer_offset(values, expressions(node)[0], seen)
         case "cast_expression" | "call_expression":
-            return _through_cast(values, node, depth)
+            return _through_cast(values, node, seen)
         case "binary_expression":
-            return _sum(values, node, depth)
+            return _sum(values, node, seen)
         case "pointer_expression" if node_text(node)[:1] == "&":
-            return _element(values, node.child_by_field_name("argument"), depth)
+            return _element(values, node.child_by_field_name("argument"), seen)
         case "identifier":
-            return _variable(values, node, depth)
+            return _variable(values, node, seen)
         case "conditional_expression":
-            sides = [pointer_offset(values, side, depth + 1) for side in expressions(node)[1:]]
+            sides = [pointer_offset(values, side, seen) for side in expressions(node)[1:]]
             return sides[0] if sides and all(s == sides[0] for s in sides) else _UNKNOWN
     return _BASE
 
 
-def _through_cast(values: HostValues, node: Node, depth: int) -> Moved:
+def _through_cast(values: HostValues, node: Node, seen: Seen) -> Moved:
     """A cast may change the element size: only an offset of zero survives it."""
     inner = node.child_by_field_name("value")
     if node.type == "call_expression":
@@ -55,11 +56,11 @@ def _through_cast(values: HostValues, node: Node, depth: int) -> Moved:
         inner = next(iter(expressions(node.child_by_field_name("arguments"))), None)
     if inner is None:
         return _BASE
-    moved, offset = pointer_offset(values, inner, depth + 1)
+    moved, offset = pointer_offset(values, inner, seen)
     return (moved, 0) if offset == 0 else _UNKNOWN
 
 
-def _sum(values: HostValues, node: Node, depth: int) -> Moved:
+def _sum(values: HostValues, node: Node, seen: Seen) -> Moved:
     operator = node_text(node.child_by_field_name("operator"))
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     if operator not in ("+", "-") or left is None or right is None:
@@ -70,13 +71,13 @@ def _sum(values: HostValues, node: Node, depth: int) -> Moved:
         base, change = right, values.integer(left)
     if change is None:
         return _UNKNOWN
-    _, before = pointer_offset(values, base, depth + 1)
+    _, before = pointer_offset(values, base, seen)
     if before is None:
         return _UNKNOWN
     return True, before + change if operator == "+" else before - change
 
 
-def _element(values: HostValues, target: Node | None, depth: int) -> Moved:
+def _element(values: HostValues, target: Node | None, seen: Seen) -> Moved:
     """``&p[k]``, and ``&x`` of anything else, which is taken for a base of its own."""
     if target is None or target.type != "subscript_expression":
         return _BASE
@@ -85,17 +86,20 @@ def _element(values: HostValues, target: Node | None, depth: int) -> Moved:
     if array is None or len(indices) != 1:
         return _UNKNOWN
     index = values.integer(indices[0])
-    _, before = pointer_offset(values, array, depth + 1)
+    _, before = pointer_offset(values, array, seen)
     return (True, None if index is None or before is None else before + index)
 
 
-def _variable(values: HostValues, node: Node, depth: int) -> Moved:
+def _variable(values: HostValues, node: Node, seen: Seen) -> Moved:
     """A pointer variable is moved when anything ever assigned to it is."""
     declaration = values.scopes.resolve(node_text(node), node)
     if declaration is None or declaration.kind not in ("variable", "parameter"):
         return _BASE
     if "pointer_declarator" not in declaration.shape and declaration.type != "auto":
         return _BASE
+    if any(declaration is other for other in seen):
+        return _BASE  # pointers exchanged in a loop: what enters the circle decides
+    seen = (*seen, declaration)
     sources = [declaration.init] if declaration.init is not None else []
     for write in values.writes.of(declaration):
         if write.operator in ("+=", "-=", "++", "--"):
@@ -104,7 +108,7 @@ def _variable(values: HostValues, node: Node, depth: int) -> Moved:
             sources.append(write.value)
     if declaration.kind == "parameter":
         sources += _passed(values, declaration.holder, declaration.scope)
-    found = [pointer_offset(values, s, depth + 1) for s in sources]
+    found = [pointer_offset(values, s, seen) for s in sources]
     moved = [f for f in found if f[0]]
     if not moved:
         return _BASE

@@ -1,0 +1,182 @@
+"""Results of files that have not changed since.
+
+In: a path and options.  Out: the file's report as it was, or nothing.  An entry counts only for
+the same text of the file and of every header it names, the same options, and the same code of
+this tool.  A damaged, foreign or unwritable cache costs time and nothing else; reading an entry
+runs no code but the constructors of our own records.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import pickle
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import is_dataclass, replace
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from coalescecheck.frontend.includes import find_header
+from coalescecheck.isolation import Defect, isolated
+from coalescecheck.options import Options
+from coalescecheck.report.model import FileReport
+
+VARIABLE = "COALESCECHECK_CACHE"  # a folder; empty for no cache
+MAGIC = b"coalescecheck cache 1\n"
+HASH_BYTES = hashlib.sha256().digest_size
+MOST_HEADERS = 5000
+MODULES = "analysis findings source launch totals cost ir.kernel ir.types report.model"
+RECORDS = frozenset(f"coalescecheck.{name}" for name in MODULES.split())
+
+_INCLUDE = re.compile(
+    rb"""^[ \t]*(?:\#|%:|\?\?=)[ \t]*(?:include|include_next|import)\b[ \t]*
+        (?:"(?P<quoted>[^"\n]*)"|<(?P<angled>[^>\n]*)>|(?P<other>[^\n]*))
+      | \b__has_include\s*\(\s*(?:"(?P<quoted2>[^"\n]*)"|<(?P<angled2>[^>\n]*)>|(?P<other2>))""",
+    re.VERBOSE | re.MULTILINE,
+)
+
+
+def default_folder() -> Path | None:
+    """Where the cache lies: the variable's folder, else the user's own; None for nowhere."""
+    told = os.environ.get(VARIABLE)
+    if told is not None:
+        return Path(told) if told else None
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(base) / "coalescecheck"
+
+
+class Cache:
+    """The entries in one folder, one per file and set of options."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._code = _own_code()
+
+    def state(self, path: str, options: Options) -> bytes | None:
+        """A hash of all the file's result depends on, as it is now; None where nobody can tell."""
+        digest = hashlib.sha256(self._code)
+        for said in _texts(path, options.include_dirs):
+            if said is None:
+                return None
+            digest.update(hashlib.sha256(said).digest())
+        return digest.digest()
+
+    def get(self, path: str, options: Options, state: bytes | None) -> FileReport | None:
+        """The report of the file that was made in the same ``state``."""
+        try:
+            data = self._entry(path, options).read_bytes()
+        except (OSError, ValueError):
+            return None
+        start, end = len(MAGIC), len(MAGIC) + HASH_BYTES
+        before, check, body = (
+            data[start:end],
+            data[end : end + HASH_BYTES],
+            data[end + HASH_BYTES :],
+        )
+        if not data.startswith(MAGIC) or before != state:
+            return None
+        if hashlib.sha256(body).digest() != check:
+            return None
+        result = isolated("reading the cache", lambda: _Loader(io.BytesIO(body)).load())
+        return result if isinstance(result, FileReport) else None
+
+    def put(self, path: str, options: Options, state: bytes | None, report: FileReport) -> None:
+        """Remember the report of a file; ``state`` is from before the file was read."""
+        if state is None or report.unreadable:
+            return
+        body = isolated("writing the cache", lambda: pickle.dumps(report, protocol=5))
+        if isinstance(body, Defect):
+            return
+        _write(self._entry(path, options), MAGIC + state + hashlib.sha256(body).digest() + body)
+
+    def _entry(self, path: str, options: Options) -> Path:
+        parts = (os.getcwd(), path, repr(_relevant(options)))
+        name = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+        return self._folder / name[:2] / name[2:]
+
+
+def _relevant(options: Options) -> Options:
+    """The options without those that only say what to do with the result."""
+    plain = Options()
+    names = "format output fail_on strict emit exclude baseline write_baseline root".split()
+    same: dict[str, Any] = {name: getattr(plain, name) for name in names}
+    return replace(options, **same)
+
+
+def _own_code() -> bytes:
+    """A hash of this package: a change of the tool makes every entry old."""
+    folder = Path(__file__).parent
+    digest = hashlib.sha256(repr(sys.version_info[:2]).encode())
+    for file in sorted(folder.rglob("*.py")):
+        about = file.stat()
+        digest.update(f"{file.relative_to(folder)} {about.st_mtime_ns} {about.st_size}\n".encode())
+    return digest.digest()
+
+
+def _write(target: Path, data: bytes) -> None:
+    """In one step, so that no other run reads half an entry."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=target.parent)
+        with open(descriptor, "wb") as file:
+            file.write(data)
+        os.replace(name, target)
+    except OSError:
+        return  # a full or read-only disk
+
+
+# --- what a file depends on -------------------------------------------------------------------
+
+
+def _texts(path: str, include_dirs: Sequence[str]) -> Iterator[bytes | None]:
+    """Paths and contents of the file and of every header it may read, found as the front end
+    finds them; headers that are not there count by their absence.  None: nobody can tell."""
+    stack: list[tuple[str, ...]] = [(path,)]
+    seen: set[tuple[str, ...]] = set()  # a header, and the folders its own includes may be in
+    while stack:
+        chain = stack.pop()
+        try:
+            data = Path(chain[-1]).read_bytes()
+        except (OSError, ValueError):
+            yield None
+            return
+        yield from (os.fsencode(chain[-1]), data)
+        for match in _INCLUDE.finditer(data.replace(b"\\\n", b"")):
+            quoted = match["quoted"] or match["quoted2"]
+            name = quoted or match["angled"] or match["angled2"]
+            if name is None:
+                yield None  # the name comes from a macro
+                return
+            found = find_header(os.fsdecode(name), chain, include_dirs, quoted is not None)
+            yield name + b"\0" + os.fsencode(found or "")
+            if found is None:
+                continue
+            place = (found, *dict.fromkeys(os.path.dirname(file) for file in chain))
+            if place not in seen:
+                seen.add(place)
+                stack.append((*chain, found))
+        if len(seen) > MOST_HEADERS:
+            yield None
+            return
+
+
+# --- reading safely ---------------------------------------------------------------------------
+
+
+class _Loader(pickle.Unpickler):
+    """Knows no name but those of our own records, so that an entry can do nothing."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        found = getattr(sys.modules.get(module), name, None) if module in RECORDS else None
+        if isinstance(found, type) and found.__module__ == module and _is_record(found):
+            return found
+        raise pickle.UnpicklingError(f"{module}.{name} is no record")
+
+
+def _is_record(kind: type) -> bool:
+    return is_dataclass(kind) or issubclass(kind, Enum) or issubclass(kind, tuple)

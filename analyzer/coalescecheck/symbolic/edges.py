@@ -1,0 +1,147 @@
+"""Parts of addresses whose position in the grid is not known, brought into countable form.
+
+Two exact or stated simplifications of one address:
+
+- *Phases*: ``(256*b + t) / 100`` repeats in the unknown block index ``b`` with a period; writing
+  ``b = 25*b' + r`` moves ``b'`` out of the division and leaves the 25 values of ``r`` to try.
+- *Edges*: ``i == 0 ? c : c - 1`` differs from ``c - 1`` in one lane of one warp, and ``i / w`` with
+  unknown ``w`` changes within a warp only where a row ends.  Counts are given for warps that no
+  such edge cuts, like those of a tail guard, and the assumption is stated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+from math import gcd, lcm
+
+from coalescecheck.symbolic import operators as op
+from coalescecheck.symbolic.form import ZERO, Atom, Context, Form, Symbol, number
+
+MAX_EDGES = 3  # inequalities whose two sides are both tried
+MAX_PHASES = 512
+PARAMETERS = ("param", "bid", "bdim", "gdim")
+
+Known = Callable[[int, Symbol], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Phases:
+    """An address after unknown symbols were split; ``ranges`` are the phases' numbers of values
+    by symbol id."""
+
+    address: Form
+    ranges: dict[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """The values of an address in warps that no edge cuts, and what the edges are: conditions
+    that all lanes agree on, and quotients that all lanes share."""
+
+    addresses: tuple[Form, ...]
+    conditions: tuple[Form, ...]
+    quotients: tuple[Form, ...]
+
+
+def phases(ctx: Context, address: Form, known: Known) -> Phases:
+    """Split unknown symbols that stand in divisions by constants into period and phase."""
+    periods: dict[int, int] = {}
+    for g in _atoms(ctx, address):
+        atom = ctx.generators[g]
+        if isinstance(atom, Atom) and atom.op in ("fdiv", "fmod") and atom.args[1].is_constant:
+            _add_periods(ctx, atom, known, periods)
+    ranges: dict[int, int] = {}
+    values: dict[int, Form] = {}
+    for g, period in periods.items():
+        symbol = ctx.generators[g]
+        if period < 2 or period > MAX_PHASES or not isinstance(symbol, Symbol):
+            continue
+        whole = ctx.symbol(Symbol(f"{symbol.name}'", symbol.kind, False, 0, None))
+        phase = ctx.symbol(Symbol(f"{symbol.name}%{period}", "phase", False, 0, period - 1))
+        ranges[next(iter(phase.generators()))] = period
+        values[g] = whole.scaled(period) + phase
+    return Phases(op.replaced(ctx, address, values) if values else address, ranges)
+
+
+def _atoms(ctx: Context, form: Form) -> list[int]:
+    """Ids of all atoms in the form, inner ones as well."""
+    found: list[int] = []
+    for g in sorted(form.generators()):
+        generator = ctx.generators[g]
+        if isinstance(generator, Atom):
+            found.append(g)
+            for arg in generator.args:
+                found += _atoms(ctx, arg)
+    return found
+
+
+def _add_periods(ctx: Context, atom: Atom, known: Known, periods: dict[int, int]) -> None:
+    divisor = atom.args[1].constant
+    for monomial, coefficient in atom.args[0].terms.items():
+        if len(monomial) != 1:
+            continue
+        symbol = ctx.generators[monomial[0]]
+        if not isinstance(symbol, Symbol) or symbol.kind != "bid" or known(monomial[0], symbol):
+            continue
+        period = divisor // gcd(coefficient, divisor)
+        periods[monomial[0]] = lcm(periods.get(monomial[0], 1), period)
+
+
+def inside(ctx: Context, address: Form, known: Known) -> Inside:
+    """``address`` away from edges of unknown position.
+
+    An equality is taken to hold nowhere in the warp; of an inequality both sides are returned;
+    a quotient is taken to be the same for all lanes.
+    """
+    fixed: dict[int, Form] = {}
+    sides: list[int] = []
+    quotients: list[Form] = []
+    for g in sorted(address.generators()):
+        atom = ctx.generators[g]
+        if not isinstance(atom, Atom) or not atom.varying or not _movable(ctx, atom, known):
+            continue
+        if atom.op == "eq0":
+            fixed[g] = ZERO
+        elif atom.op == "lt0":
+            sides.append(g)
+        elif atom.op in ("cdiv", "cmod") and not ctx.varying(atom.args[1]):
+            quotient = ctx.atom("cdiv", atom.args)
+            row = ctx.symbol(Symbol(f"row{next(iter(quotient.generators()))}", "param"))
+            whole = row * atom.args[1]
+            fixed[g] = row if atom.op == "cdiv" else atom.args[0] - whole
+            quotients.append(quotient)
+    if len(sides) > MAX_EDGES:
+        sides = []
+    if not (fixed or sides):
+        return Inside((address,), (), ())
+    choices = product((0, 1), repeat=len(sides))
+    addresses = [
+        _with(address, fixed | dict(zip(sides, map(number, values), strict=True)))
+        for values in choices
+    ]
+    equalities = [g for g in fixed if _is(ctx, g, "eq0")]
+    conditions = tuple(Form({(g,): 1}) for g in (*equalities, *sides))
+    return Inside(tuple(dict.fromkeys(addresses)), conditions, tuple(dict.fromkeys(quotients)))
+
+
+def _is(ctx: Context, g: int, name: str) -> bool:
+    generator = ctx.generators[g]
+    return isinstance(generator, Atom) and generator.op == name
+
+
+def _movable(ctx: Context, atom: Atom, known: Known) -> bool:
+    """Whether the atom depends on sizes or block indices that are not known, and on no data."""
+    unknown = [s for arg in atom.args for g, s in ctx.symbols(arg) if not known(g, s)]
+    return bool(unknown) and all(s.kind in PARAMETERS for s in unknown)
+
+
+def _with(form: Form, values: dict[int, Form]) -> Form:
+    result = ZERO
+    for monomial, coefficient in form.terms.items():
+        term = number(coefficient)
+        for g in monomial:
+            term = term * values.get(g, Form({(g,): 1}))
+        result = result + term
+    return result

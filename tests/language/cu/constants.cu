@@ -1,0 +1,118 @@
+// Namespaces, using, enumerations and constants from everywhere.
+
+namespace sizes {
+constexpr int TILE = 8;
+namespace inner {
+const int PAD = 1;
+enum Axis { X, Y = 2, Z };
+}  // namespace inner
+enum class Layout : int { Row = 1, Column = 32 };
+}  // namespace sizes
+
+namespace alias = sizes::inner;
+
+__global__ void qualified(float *out)
+{
+    out[threadIdx.x * sizes::TILE] = 0.f;             // expect: out store sectors=32
+    out[threadIdx.x + sizes::inner::PAD] = 0.f;       // expect: out store sectors=5
+    out[threadIdx.x * sizes::inner::Y] = 0.f;         // expect: out store sectors=8
+    out[threadIdx.x * alias::Z] = 0.f;                // expect: out store sectors=12
+    out[threadIdx.x * (int)sizes::Layout::Row] = 0.f;  // expect: out store sectors=4
+    out[static_cast<int>(sizes::Layout::Column) * threadIdx.x] = 0.f;  // expect: out store sectors=32
+}
+
+__global__ void brought_in(float *out)
+{
+    using namespace sizes::inner;
+    using sizes::TILE;
+    out[threadIdx.x * Y] = 0.f;            // expect: out store sectors=8
+    out[(threadIdx.x + TILE) * PAD] = 0.f;  // expect: out store sectors=4
+}
+
+namespace {
+namespace detail {
+template <typename T>
+__device__ int step()
+{
+    return sizeof(T) / 4;
+}
+}  // namespace detail
+
+__global__ void in_anonymous(float *out)
+{
+    out[threadIdx.x * detail::step<double>()] = 0.f;  // expect: out store sectors=8
+}
+}  // namespace
+
+constexpr int cube(int n)
+{
+    return n * n * n;
+}
+
+constexpr int factorial(int n)
+{
+    return n <= 1 ? 1 : n * factorial(n - 1);
+}
+
+constexpr int log2_of(int n)
+{
+    int result = 0;
+    while (n > 1) {
+        n /= 2;
+        ++result;
+    }
+    return result;
+}
+
+constexpr int WIDTH = cube(2) * 4;
+const int SIX = factorial(3);
+
+__global__ void computed(float *out)
+{
+    constexpr int FOUR = log2_of(16);
+    __shared__ float tile[WIDTH][WIDTH + 1];
+    int x = threadIdx.x, y = threadIdx.y;
+    tile[x][y] = 0.f;                     // expect: tile store wavefronts=1
+    out[y * WIDTH + x] = tile[y][x];      // expect: tile load wavefronts=1; out store sectors=4
+    out[x * SIX] = tile[0][0];   // expect: tile load wavefronts=1; out store sectors=24
+    out[x * FOUR] = tile[0][y];    // expect: tile load wavefronts=1; out store sectors=16
+}
+
+struct Config {
+    static constexpr int STRIDE = 2;
+    static const int SHIFT = 3;
+    enum { COLUMNS = 33 };
+    typedef short value_type;
+};
+
+template <typename C>
+__global__ void configured(typename C::value_type *out, float *sums)
+{
+    __shared__ float rows[4][C::COLUMNS];
+    out[threadIdx.x * C::STRIDE] = 0;                   // expect: out store sectors=4
+    sums[threadIdx.x + C::SHIFT] = rows[1][threadIdx.x];  // expect: rows load wavefronts=1; sums store sectors=5
+}
+
+#define BLOCK 128
+#define SCALE(i, s) ((i) * (s))
+#define COLUMN 4
+
+__device__ const int offsets[4] = {0, 8, 16, 24};
+constexpr int steps[3] = {1, 3, 8};
+
+__global__ void macros_and_tables(float *out)
+{
+    out[SCALE(threadIdx.x, COLUMN)] = 0.f;        // expect: out store sectors=16
+    out[threadIdx.x * steps[1]] = 0.f;            // expect: out store sectors=12
+    out[threadIdx.x + offsets[blockIdx.x & 3]] = 0.f;  // expect: offsets load sectors=1; out store sectors=4
+}
+
+void run(float *p, short *s)
+{
+    qualified<<<1, BLOCK>>>(p);
+    brought_in<<<1, BLOCK>>>(p);
+    in_anonymous<<<1, BLOCK>>>(p);
+    computed<<<1, dim3(WIDTH, WIDTH)>>>(p);
+    configured<Config><<<1, 32>>>(s, p);
+    macros_and_tables<<<1, BLOCK>>>(p);
+}

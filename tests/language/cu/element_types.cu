@@ -1,0 +1,103 @@
+// Element sizes from 1 to 16 bytes; 64-bit and narrow index types.
+
+#include <cstddef>
+#include <cstdint>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+__global__ void halves(half *h, half2 *h2, __nv_bfloat16 *b, __nv_bfloat162 *b2, __half *raw)
+{
+    int i = threadIdx.x;
+    h[i] = __float2half(1.f);                    // expect: h store sectors=2
+    half v = h[2 * i];                           // expect: h load sectors=4
+    h2[i] = __halves2half2(v, v);                // expect: h2 store sectors=4
+    half2 w = __hadd2(h2[i], h2[i + 1]);         // expect: h2 load sectors=4; h2 load sectors=5
+    b[i] = __float2bfloat16(__low2float(w));     // expect: b store sectors=2
+    b2[i] = __floats2bfloat162_rn(1.f, 2.f);     // expect: b2 store sectors=4
+    raw[4 * i] = __hmul(v, raw[i]);              // expect: raw load sectors=2; raw store sectors=8
+    reinterpret_cast<half2 *>(h)[i] = w;         // expect: h store sectors=4
+    h[i] = v + h[i + 1] * half(2.f);             // expect: h load sectors=3; h store sectors=2
+    float f = __half2float(h[i]) + (float)h[i];  // expect: h load sectors=2; h load sectors=2
+    h[3 * i] = f;                                // expect: h store sectors=6
+    *reinterpret_cast<float4 *>(&h[8 * i]) = make_float4(f, f, f, f);  // expect: h store sectors=16
+}
+
+__global__ void bytes(char *c, uchar4 *q, unsigned char *u, bool *flags, int8_t *s, char2 *two)
+{
+    int i = threadIdx.x;
+    c[i] = 0;                              // expect: c store sectors=1
+    uchar4 p = q[i];                       // expect: q load sectors=4
+    q[i] = make_uchar4(p.y, p.x, 0, 255);  // expect: q store sectors=4
+    u[4 * i] = q[i].z;                     // expect: q load sectors=4; u store sectors=4
+    flags[i] = u[i + 16] > 3;              // expect: u load sectors=2; flags store sectors=1
+    s[33 * i] = -1;                        // expect: s store sectors=32
+    two[i] = make_char2(1, 2);             // expect: two store sectors=2
+}
+
+__global__ void shared_bytes(char *out)
+{
+    __shared__ char row[128];
+    __shared__ short pairs[32][32];
+    __shared__ double large[32][33];
+    int i = threadIdx.x;
+    row[i] = 0;                              // expect: row store wavefronts=1
+    pairs[i][0] = 0;                         // expect: pairs store wavefronts=16
+    pairs[0][i] = pairs[i][1];               // expect: pairs load wavefronts=16; pairs store wavefronts=1
+    large[i][2] = 0;                         // expect: large store wavefronts=2
+    out[i] = row[4 * i];                     // expect: row load wavefronts=1; out store sectors=1
+}
+
+__global__ void large_indices(float *out, size_t n, long long offset)
+{
+    size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    int64_t j = static_cast<int64_t>(i) * 3;
+    uint64_t k = i << 1;
+    if (i < n) out[i] = 0.f;                 // expect: out store sectors=4
+    out[j] = 1.f;                            // expect: out store sectors=12
+    out[k] = 2.f;                            // expect: out store sectors=8
+    out[i + offset] = 3.f;                   // expect: out store sectors=5
+    out[(ptrdiff_t)i * 4] = 4.f;             // expect: out store sectors=16
+    unsigned short s = threadIdx.x;
+    uint8_t b = threadIdx.x;
+    out[s] = 5.f;                            // expect: out store sectors=4
+    out[b] = 6.f;                            // expect: out store sectors=4
+    out[(unsigned char)(threadIdx.x * 8)] = 7.f;  // expect: out store sectors=32
+}
+
+__global__ void wide_elements(double2 *d, longlong2 *l, ulonglong4 *u, double *s, int3 *t)
+{
+    int i = threadIdx.x;
+    d[i] = make_double2(1, 2);  // expect: d store sectors=16
+    l[i].x = l[i].y;            // expect: l load sectors=16; l store sectors=16
+    s[i] = s[i + 1];            // expect: s load sectors=9; s store sectors=8
+    t[i].z = t[i].x;            // expect: t load sectors=12; t store sectors=12
+}
+
+struct __align__(8) Complex {
+    float re, im;
+};
+
+struct Flags {
+    unsigned low : 4;
+    unsigned high : 28;
+    int next;
+};
+
+__global__ void packed(Complex *z, Flags *f, int *out)
+{
+    int i = threadIdx.x;
+    Complex c = z[i];       // expect: z load sectors=8
+    z[i].im = c.re;         // expect: z store sectors=8
+    out[i] = f[i].low;      // expect: f load sectors=8; out store sectors=4
+    f[i].high = 5;          // expect: f load sectors=8; f store sectors=8
+}
+
+void run(void *p, size_t n)
+{
+    halves<<<1, 128>>>((half *)p, (half2 *)p, (__nv_bfloat16 *)p, (__nv_bfloat162 *)p, (half *)p);
+    bytes<<<1, 128>>>((char *)p, (uchar4 *)p, (unsigned char *)p, (bool *)p, (int8_t *)p, (char2 *)p);
+    shared_bytes<<<1, 32>>>((char *)p);
+    large_indices<<<4, 128>>>((float *)p, 512, 4);
+    wide_elements<<<1, 128>>>((double2 *)p, (longlong2 *)p, nullptr, (double *)p, (int3 *)p);
+    packed<<<1, 128>>>((Complex *)p, (Flags *)p, (int *)p);
+}

@@ -1,0 +1,67 @@
+// PTX whose operands are recognisable; the rest is opaque and drops nothing else.
+
+__device__ float load_streaming(const float *p)
+{
+    float v;
+    asm volatile("ld.global.cs.f32 %0, [%1];" : "=f"(v) : "l"(p));  // expect: in load sectors=8
+    return v;
+}
+
+__global__ void loads_and_stores(float *out, const float *in)
+{
+    int i = threadIdx.x;
+    float v = load_streaming(in + 2 * i);
+    asm volatile("st.global.wt.f32 [%0], %1;" ::"l"(out + i), "f"(v) : "memory");  // expect: out store sectors=4
+    float a, b, c, d;
+    asm volatile("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];"  // expect: in load sectors=16
+                 : "=f"(a), "=f"(b), "=f"(c), "=f"(d)
+                 : "l"(in + 4 * i));
+    asm("st.global.v2.f32 [%0+8], {%1, %2};" ::"l"(out + 2 * i), "f"(a + b), "f"(c + d));  // expect: out store sectors=9
+    unsigned long long wide;
+    asm("ld.global.u64 %0, [%1];" : "=l"(wide) : "l"(in + 2 * i));  // expect: in load sectors=8
+    out[i] = wide;  // expect: out store sectors=4
+}
+
+__global__ void shared_side(float *out)
+{
+    __shared__ alignas(16) float tile[1024];
+    int i = threadIdx.x;
+    tile[i] = 0.f;  // expect: tile store wavefronts=1
+    unsigned at = (unsigned)__cvta_generic_to_shared(&tile[2 * i]);
+    float v;
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(at));         // expect: tile load wavefronts=2
+    asm volatile("st.shared.f32 [%0], %1;" ::"r"(at), "f"(v));           // expect: tile store wavefronts=2
+    out[i] = v;  // expect: out store sectors=4
+}
+
+__global__ void matrices(unsigned *out)
+{
+    __shared__ alignas(16) unsigned short tile[16][16];
+    int lane = threadIdx.x;
+    tile[lane / 2][lane % 2 * 8] = 0;  // expect: tile store wavefronts=4
+    unsigned at = (unsigned)__cvta_generic_to_shared(&tile[lane % 16][lane / 16 * 8]);
+    unsigned a, b, c, d;
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"  // expect: tile load wavefronts=8
+                 : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+                 : "r"(at));
+    out[lane] = a + b + c + d;  // expect: out store sectors=4
+}
+
+__global__ void others(int *out)
+{
+    unsigned lane, result;
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    asm("mad.lo.u32 %0, %1, %1, %1;" : "=r"(result) : "r"(threadIdx.x));
+    asm volatile("bar.sync 0;");
+    out[threadIdx.x] = result;  // expect: out store sectors=4
+    out[lane] = 1;              // expect: out store sectors=4
+    out[result] = 2;            // expect: out store data-dependent
+}
+
+void run(float *p, const float *q, unsigned *u, int *k)
+{
+    loads_and_stores<<<1, 128>>>(p, q);
+    shared_side<<<1, 128>>>(p);
+    matrices<<<1, 32>>>(u);
+    others<<<1, 128>>>(k);
+}

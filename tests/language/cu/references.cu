@@ -1,0 +1,96 @@
+// References to values, to elements and to pointers; const references; rvalue references.
+
+__device__ void advance(int &i, int by)
+{
+    i += by;
+}
+
+__device__ void forward(float *&p)
+{
+    p += 8;
+}
+
+__device__ float &element(float *p, int i)
+{
+    return p[2 * i];
+}
+
+__device__ void set(float &place, const float &value)
+{
+    place = value;  // expect: out store sectors=8
+}
+
+__device__ void exchange(int &a, int &b)
+{
+    int t = a;
+    a = b;
+    b = t;
+}
+
+struct Cursor {
+    float *at;
+    int step;
+};
+
+__device__ void move(Cursor &cursor)
+{
+    cursor.at += cursor.step;
+}
+
+__global__ void through_references(float *out)
+{
+    int i = threadIdx.x;
+    advance(i, 4);
+    out[i] = 0.f;  // expect: out store sectors=5
+    float *p = out;
+    forward(p);
+    p[threadIdx.x] = 1.f;  // expect: out store sectors=4
+    element(out, threadIdx.x) = 2.f;  // expect: out store sectors=8
+    set(out[2 * threadIdx.x], 3.f);
+}
+
+__global__ void aliases(float *out, const float *in)
+{
+    int x = threadIdx.x;
+    int y = 3 * threadIdx.x;
+    exchange(x, y);
+    out[x] = in[y];           // expect: in load sectors=4; out store sectors=12
+    float &first = out[x / 3];
+    first = 0.f;              // expect: out store sectors=4
+    first += 1.f;             // expect: out load sectors=4; out store sectors=4
+    const int &shifted = x;
+    out[shifted + 1] = 2.f;   // expect: out store sectors=12 
+    float *const &same = out;
+    same[y] = 1.f;            // expect: out store sectors=4
+    int &&temporary = threadIdx.x * 2;
+    out[temporary] = 0.f;     // expect: out store sectors=8
+}
+
+__global__ void reference_to_struct(float *out)
+{
+    Cursor cursor{out + threadIdx.x, 1};
+    move(cursor);
+    *cursor.at = 0.f;  // expect: out store sectors=5
+    Cursor &same = cursor;
+    same.step = 31;
+    move(same);
+    *cursor.at = 1.f;  // expect: out store sectors=4
+}
+
+__global__ void reference_to_shared(float *out)
+{
+    __shared__ float tile[128];
+    float (&view)[128] = tile;
+    view[threadIdx.x * 2 % 128] = 0.f;  // expect: tile store wavefronts=2
+    __syncthreads();
+    float &mine = tile[threadIdx.x];
+    out[threadIdx.x] = mine;            // expect: tile load wavefronts=1; out store sectors=4
+}
+
+void run(float *p, const float *q)
+{
+    through_references<<<1, 128>>>(p);
+    aliases<<<1, 128>>>(p, q);
+    reference_to_struct<<<1, 128>>>(p);
+    reference_to_shared<<<1, 128>>>(p);
+}

@@ -1,0 +1,200 @@
+// Templates: what an instance's arguments make of element sizes, strides and branches.
+
+// --- type and value parameters, default arguments ---
+
+template <typename T>
+__global__ void copy_of(T *out, const T *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    T value = in[i];  // expect: in load sectors=4 @T=float; in load sectors=8 @T=double; in load sectors=1 @T=char
+    out[i] = value;   // expect: out store sectors=4 @T=float; out store sectors=8 @T=double; out store sectors=1 @T=char
+}
+
+template <int STRIDE, bool SHIFT = false>
+__global__ void strided(float *out, const float *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[i * STRIDE + (SHIFT ? 1 : 0)];  // expect: in load sectors=8 @STRIDE=2; in load sectors=12 @STRIDE=3; out store sectors=4
+}
+
+template <typename T = double, int WIDTH = 32>
+__global__ void defaults(T *out)
+{
+    __shared__ T tile[WIDTH][WIDTH];
+    int x = threadIdx.x, y = threadIdx.y;
+    tile[x][y] = 0;                // expect: tile store wavefronts=32 @WIDTH=; tile store wavefronts=2 @WIDTH=33
+    out[y * 32 + x] = tile[y][x];  // expect: tile load wavefronts=2; out store sectors=8
+}
+
+// --- several types, one of them a pointer ---
+
+template <typename Out, typename In>
+__global__ void convert(Out out, const In *in)
+{
+    out[threadIdx.x] = in[threadIdx.x];  // expect: in load sectors=2; out store sectors=4
+}
+
+// --- variadic ---
+
+template <typename T>
+__device__ T total(T first)
+{
+    return first;
+}
+
+template <typename T, typename... Rest>
+__device__ T total(T first, Rest... rest)
+{
+    return first + total(rest...);
+}
+
+template <typename... Pointers>
+__global__ void add_all(float *out, Pointers... in)
+{
+    int i = threadIdx.x;
+    out[i] = total(in[2 * i]...);  // expect: in__0 load sectors=8; in__1 load sectors=16; in__2 load sectors=8; out store sectors=4
+}
+
+template <typename... Pointers>
+__global__ void fold(float *out, Pointers... in)
+{
+    int i = threadIdx.x;
+    out[i] = (in[i] + ...);  // expect: in__0 load sectors=4; in__1 load sectors=8; out store sectors=4
+}
+
+// --- specialisations ---
+
+template <typename T>
+struct Step {
+    static constexpr int value = 1;
+};
+
+template <>
+struct Step<double> {
+    static constexpr int value = 4;
+};
+
+template <typename T>
+struct Step<T *> {
+    static constexpr int value = 2;
+};
+
+template <typename T>
+__global__ void by_trait(float *out)
+{
+    out[threadIdx.x * Step<T>::value] = 1.f;  // expect: out store sectors=4 @T=float; out store sectors=16 @T=double; out store sectors=8 @T=int *
+}
+
+template <typename T, int N>
+struct Row {
+    __device__ static int at(int i) { return i * N; }
+};
+
+template <typename T>
+struct Row<T, 1> {
+    __device__ static int at(int i) { return i + 1; }
+};
+
+__global__ void by_partial_specialisation(float *out)
+{
+    out[Row<float, 1>::at(threadIdx.x)] = 1.f;  // expect: out store sectors=5
+    out[Row<float, 3>::at(threadIdx.x)] = 1.f;  // expect: out store sectors=12
+}
+
+template <typename T>
+__device__ T fetch(const T *in, int i)
+{
+    return in[i];  // expect: in load sectors=4
+}
+
+template <>
+__device__ double fetch<double>(const double *in, int i)
+{
+    return in[2 * i];  // expect: in load sectors=16
+}
+
+template <typename T>
+__global__ void by_full_specialisation(T *out, const T *in)
+{
+    out[threadIdx.x] = fetch(in, threadIdx.x);  // expect: out store sectors=4 @T=float; out store sectors=8 @T=double
+}
+
+template <int N>
+__global__ void special_kernel(float *out)
+{
+    out[threadIdx.x * N] = 1.f;  // expect: out store sectors=8
+}
+
+template <>
+__global__ void special_kernel<4>(float *out)
+{
+    out[threadIdx.x + 4] = 4.f;  // expect: out store sectors=5
+}
+
+// --- explicit instantiation; nothing launches it here ---
+
+template <typename T>
+__global__ void instantiated(T *out)  // coalescecheck: block(64)
+{
+    out[threadIdx.x] = 0;  // expect: out store sectors=2
+}
+template __global__ void instantiated<short>(short *);
+
+// --- if constexpr ---
+
+template <int MODE>
+__global__ void chosen(float *out)
+{
+    int i = threadIdx.x;
+    if constexpr (MODE == 0) {
+        out[i] = 0.f;  // expect: out store sectors=4
+    } else if constexpr (MODE == 1) {
+        out[2 * i] = 0.f;  // expect: out store sectors=8
+    } else {
+        static_assert(MODE == 2);
+        out[3 * i] = 0.f;  // expect: out store sectors=12
+    }
+}
+
+// --- template template parameter, alias template, dependent types ---
+
+template <typename T>
+struct Plain {
+    using type = T;
+};
+
+template <typename T>
+using Element = typename Plain<T>::type;
+
+template <template <typename> class Holder, typename T>
+__global__ void dependent(typename Holder<T>::type *out)
+{
+    Element<T> zero = 0;
+    out[threadIdx.x] = zero;  // expect: out store sectors=8
+}
+
+void run(void *p, const void *q)
+{
+    copy_of<<<4, 128>>>((float *)p, (const float *)q);
+    copy_of<double><<<4, 128>>>((double *)p, (const double *)q);
+    copy_of<<<4, 128>>>(static_cast<char *>(p), static_cast<const char *>(q));
+    strided<2><<<4, 128>>>((float *)p, (const float *)q);
+    strided<3, true><<<4, 128>>>((float *)p, (const float *)q);
+    defaults<<<1, dim3(32, 32)>>>((double *)p);
+    defaults<double, 33><<<1, dim3(32, 32)>>>((double *)p);
+    convert<<<1, 128>>>((float *)p, (const short *)q);
+    add_all<<<1, 128>>>((float *)p, (const float *)q, (const double *)q, (const int *)q);
+    fold<<<1, 128>>>((float *)p, (const float *)q, (const double *)q);
+    by_trait<float><<<1, 128>>>((float *)p);
+    by_trait<double><<<1, 128>>>((float *)p);
+    by_trait<int *><<<1, 128>>>((float *)p);
+    by_partial_specialisation<<<1, 128>>>((float *)p);
+    by_full_specialisation<float><<<1, 128>>>((float *)p, (const float *)q);
+    by_full_specialisation<double><<<1, 128>>>((double *)p, (const double *)q);
+    special_kernel<2><<<1, 128>>>((float *)p);
+    special_kernel<4><<<1, 128>>>((float *)p);
+    chosen<0><<<1, 128>>>((float *)p);
+    chosen<1><<<1, 128>>>((float *)p);
+    chosen<2><<<1, 128>>>((float *)p);
+    dependent<Plain, double><<<1, 128>>>((double *)p);
+}

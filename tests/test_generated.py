@@ -1,0 +1,49 @@
+"""What is written by a program and kept in the repository is what it would write now."""
+
+from __future__ import annotations
+
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def script(path: str) -> ModuleType:
+    spec = spec_from_file_location("make", ROOT / path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def kept(folder: str, pattern: str) -> dict[str, str]:
+    paths = (ROOT / folder).glob(pattern)
+    return {path.name: path.read_text(encoding="utf-8") for path in paths}
+
+
+@pytest.fixture(scope="module")
+def reports() -> dict[str, str]:
+    made: dict[str, str] = script("reports/make.py").reports()
+    return made
+
+
+def test_the_pages_of_the_rules_are_fresh() -> None:
+    pages = script("docs/rules/make.py").pages()
+    assert kept("docs/rules", "*.md") == pages, "run python docs/rules/make.py"
+
+
+def test_there_is_one_report_per_format(reports: dict[str, str]) -> None:
+    assert set(kept("reports", "examples.*")) == set(reports)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [f"examples.{ending}" for ending in "txt json sarif github.txt md xml html".split()],
+)
+def test_the_reports_are_fresh(reports: dict[str, str], name: str) -> None:
+    same = kept("reports", name).get(name) == reports[name]
+    assert same, f"{name} is stale: run python reports/make.py"

@@ -32,6 +32,7 @@ from coalescecheck.analysis import AccessResult
 
 TRUTH = Path(__file__).parent / "data" / "drano_truth_by_site.tsv"
 LINE_BYTES = 128
+CLOSE = 0.05  # of a mean: only the last 4096 records before each synchronisation survive
 
 Place = tuple[str, int, int, str]  # file below the checkout, line, column, operation
 
@@ -102,6 +103,18 @@ class Site:
         return min(c.min for c in counts), max(c.max for c in counts)
 
     @property
+    def mean(self) -> float | None:
+        """Lines per request over all launches, where it is exact for each of them."""
+        lines, requests = 0.0, 0
+        for result in self.running:
+            count = result.lines128
+            if result.certainty != "exact" or count is None or count.mean is None:
+                return None
+            times = result.requests or 0
+            lines, requests = lines + times * count.mean, requests + times
+        return lines / requests if requests else None
+
+    @property
     def outside(self) -> bool:
         """Whether a count was recorded that the analysis rules out."""
         if self.bounds is None:
@@ -111,17 +124,6 @@ class Site:
 
 
 # --- the verdicts of the analysis -------------------------------------------------------------
-
-
-def align_verdict(result: AccessResult) -> Verdict:
-    """True lines: an exact distribution has its maximum, a bound only may."""
-    count = result.lines128
-    if count is None:
-        return Verdict.UNKNOWN
-    if count.max == 1:
-        return Verdict.COALESCED
-    certain = result.certainty.startswith("exact")
-    return Verdict.UNCOALESCED if certain or count.min > 1 else Verdict.OPEN
 
 
 def noalign_verdict(result: AccessResult) -> Verdict:
@@ -137,12 +139,28 @@ def noalign_verdict(result: AccessResult) -> Verdict:
     if count.max == 1:
         return Verdict.COALESCED
     offsets = [offset for offset in result.sample_lanes if offset is not None]
-    if not offsets:
-        return Verdict.UNCOALESCED if count.min > 2 else Verdict.OPEN
-    wide = max(offsets) - min(offsets) + result.width_bytes > LINE_BYTES
-    if wide or (result.certainty.startswith("exact") and count.max > 2):
+    if offsets and max(offsets) - min(offsets) + result.width_bytes > LINE_BYTES:
         return Verdict.UNCOALESCED
-    return Verdict.COALESCED
+    if count.max == 2 and offsets:
+        return Verdict.COALESCED
+    return Verdict.UNCOALESCED if _certain(result) or count.min > 2 else Verdict.OPEN
+
+
+def align_verdict(result: AccessResult) -> Verdict:
+    """True lines: where counts are exact their maximum happens, a bound only may."""
+    count = result.lines128
+    if count is None:
+        return Verdict.UNKNOWN
+    if count.max == 1:
+        return Verdict.COALESCED
+    if _certain(result) or count.min > 1:
+        return Verdict.UNCOALESCED
+    wide = noalign_verdict(result) is Verdict.UNCOALESCED  # at any alignment
+    return Verdict.UNCOALESCED if wide else Verdict.OPEN
+
+
+def _certain(result: AccessResult) -> bool:
+    return result.certainty.startswith("exact")
 
 
 def together(verdicts: Iterable[Verdict]) -> Verdict:
@@ -227,10 +245,13 @@ def _line(place: Place, site: Site) -> str:
     name, line, column, op = place
     bounds = "?" if site.bounds is None else "{}..{}".format(*site.bounds)
     where = f"{name.removeprefix('Results/')}:{line}:{column}"
-    noalign, align = (together(map(rule, site.running)) for rule in (noalign_verdict, align_verdict))
+    noalign, align = (
+        together(map(rule, site.running)) for rule in (noalign_verdict, align_verdict)
+    )
+    mean = "" if site.mean is None else f"{site.mean:.3f}"
     return (
         f"{where:48} {op:5}  NoAlign {site.noalign!s:18} {noalign:14}"
-        f"  Align {site.align!s:16} {align:14} lines {bounds:7} {site.reason}"
+        f"  Align {site.align!s:16} {align:14} lines {bounds:7} {mean:6} {site.reason}"
     )
 
 
@@ -263,9 +284,16 @@ def main() -> None:
     for place, site in sites.items():
         noalign = together(map(noalign_verdict, site.running))
         right = Verdict.UNCOALESCED if site.noalign.uncoalesced else Verdict.COALESCED
-        if given.sites or noalign is not right:
+        align = together(map(align_verdict, site.running))
+        true = Verdict.UNCOALESCED if site.align.uncoalesced else Verdict.COALESCED
+        if given.sites or noalign is not right or align is not true:
             print(_line(place, site))
-    print(f"counts recorded outside the bounds: {sum(s.outside for s in sites.values())}")
+    exact = [(s.mean, s.align.lines / s.align.calls) for s in sites.values() if s.mean is not None]
+    close = sum(abs(mean - seen) <= CLOSE * seen for mean, seen in exact)
+    print(f"sites with exact means: {len(exact)}, within {CLOSE:.0%} of the recorded ones: {close}")
+    print(
+        f"sites with a recorded count outside the bounds: {sum(s.outside for s in sites.values())}"
+    )
     print("\n".join(_scoreboard(sites.values())))
 
 

@@ -13,7 +13,13 @@ from coalescecheck.report import FORMATS, renderer
 from coalescecheck.report.model import Terminal
 
 FOLDER = Path(__file__).parent
-ENDINGS = {"text": "txt", "github": "github.txt", "markdown": "md", "junit": "xml"}
+ENDINGS = {
+    "text": "txt",
+    "concise": "concise.txt",
+    "github": "github.txt",
+    "markdown": "md",
+    "junit": "xml",
+}
 
 
 def reports() -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from coalescecheck import rules
 from coalescecheck.analysis import AccessResult, KernelAnalysis, PadTrial, Race
-from coalescecheck.findings import Finding
+from coalescecheck.findings import Finding, Suppressed
 from coalescecheck.launch import Launch
 from coalescecheck.report.model import FileReport, InternalError, Report, RuleInfo
 from coalescecheck.source import Diagnostic, Edit, Span
@@ -124,7 +124,11 @@ def hostile(text: str = HOSTILE) -> Report:
     findings: tuple[Finding, ...] = rules.check(analysis)
     content = f"{text}\n__global__ void {text} {{ {text} }}\n" * 2
     files = (
-        FileReport(replace(file(analysis, lost, path=text), text=content), findings),
+        FileReport(
+            replace(file(analysis, lost, path=text), text=content),
+            findings,
+            suppressed=(Suppressed(findings[0], "source", text),),
+        ),
         FileReport(file(path=text + "2"), unreadable=True),
     )
     errors = (InternalError(text, text, text, text),)

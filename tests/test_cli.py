@@ -7,6 +7,7 @@ outcome; the last part runs the real ones.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -183,6 +184,21 @@ def test_a_header_finding_is_told_once_for_all_files(fake: Fake) -> None:
     fake(flip=kernel(STRIDED))
     found = json.loads(call("a.cu", "b.cu", "--format", "json").stdout)["files"]
     assert [len(file["findings"]) for file in found] == [1, 0]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_file_name_that_is_no_text_is_printed(tmp_path: Path, name: str) -> None:
+    path = os.fsencode(tmp_path) + b"/bad\xff.cu"
+    try:
+        with open(path, "wb") as file:
+            file.write(b"__global__ void k(int *a) { a[8 * threadIdx.x] = 1; }\n")
+    except OSError:
+        pytest.skip("this file system takes only text")
+    command = [sys.executable, "-m", "coalescecheck", str(tmp_path), "--format", name]
+    environment = {**os.environ, "PYTHONIOENCODING": "utf-8:strict"}
+    ran = subprocess.run(command, capture_output=True, env=environment)
+    assert b"internal error" not in ran.stderr
+    assert ran.stdout.decode("utf-8")
 
 
 # --- usage ------------------------------------------------------------------------------------

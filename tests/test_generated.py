@@ -42,8 +42,15 @@ def test_there_is_one_report_per_format(reports: dict[str, str]) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [f"examples.{ending}" for ending in "txt json sarif github.txt md xml html".split()],
+    [
+        f"examples.{ending}"
+        for ending in "txt concise.txt json sarif github.txt md xml html".split()
+    ],
 )
 def test_the_reports_are_fresh(reports: dict[str, str], name: str) -> None:
     same = kept("reports", name).get(name) == reports[name]
     assert same, f"{name} is stale: run python reports/make.py"
+
+
+def test_the_page_shows_the_banks_before_and_after_the_change(reports: dict[str, str]) -> None:
+    assert "with <code>tile[32][33]</code>" in reports["examples.html"]

@@ -29,7 +29,7 @@ def loaded(name: str) -> Any:
 
 def test_the_hook_gets_cuda_files_and_calls_the_command() -> None:
     (hook,) = loaded(".pre-commit-hooks.yaml")
-    assert (hook["id"], hook["entry"]) == ("coalescecheck", "coalescecheck")
+    assert (hook["id"], hook["entry"]) == ("coalescecheck", "coalescecheck --format concise")
     assert (hook["language"], hook["types"]) == ("python", ["cuda"])
 
 

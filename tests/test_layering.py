@@ -24,7 +24,7 @@ LAYERS = (
     "advice copies",
     "instance rules edits",
     "report suppressions",
-    "judging baseline cache",
+    "judging baseline cache fixes",
     "pipeline",
     "running",
     "api cli",

@@ -51,7 +51,7 @@ def _trial(
 ) -> PadTrial:
     padded = lower.lower(source, pads={array.name: pad})
     wanted = {a.access.id for a in mine}
-    summary = summarize(padded, launch, params, texts=False, facts=facts, only=wanted)
+    summary = summarize(padded, launch, params, texts=False, facts=facts, only=wanted, samples=True)
     again = {r.access.id: r for r in summary.accesses}
     return PadTrial(
         array.name,

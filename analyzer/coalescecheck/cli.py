@@ -26,14 +26,16 @@ from coalescecheck.config import find as find_config
 from coalescecheck.config import load as load_config
 from coalescecheck.errors import SourceError, UsageError
 from coalescecheck.isolation import Defect, isolated
-from coalescecheck.options import EMITS, THRESHOLDS, Options
+from coalescecheck.options import EMITS, THRESHOLDS, Options, parse_sweep
 from coalescecheck.report import FORMATS
 from coalescecheck.report.model import Terminal
 
 if TYPE_CHECKING:
+    from coalescecheck.cache import Cache
     from coalescecheck.report.model import Report
 
 CLEAN, FINDINGS, UNUSABLE, NOT_ANALYSED = 0, 1, 2, 3
+NEVER_FAIL = Options(fail_on=None)
 PIPE_WIDTH = 120  # columns of a text report that goes to a file or pipe
 # one run makes many small objects and few cycles: fewer collections save a seventh of its time
 FEW_COLLECTIONS = (100_000, 20, 50)
@@ -128,6 +130,14 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
 @click.option(
     "--cache/--no-cache", default=True, help="Reuse results of unchanged files (default: do)."
 )
+@click.option("--fix", is_flag=True, help="Make the proposed changes that are local edits.")
+@click.option("--diff", is_flag=True, help="Print these changes as a patch, no report.")
+@click.option("--compare", metavar="OLD", help="Set PATH beside the file OLD, no report.")
+@click.option(
+    "--sweep",
+    metavar="block=DIM,...",
+    help="Set launches with these blocks side by side, no report.",
+)
 @click.option("--stats", is_flag=True, help="Print counts over all files (for a tree), no report.")
 @click.option(
     "--explain",
@@ -141,12 +151,17 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
 @click.pass_context
 def main(
     context: click.Context,
+    /,
     paths: tuple[str, ...],
     stats: bool,
     config: str | None,
     no_config: bool,
     jobs: int,
     cache: bool,
+    fix: bool,
+    diff: bool,
+    compare: str | None,
+    sweep: str | None,
     **given: Any,
 ) -> None:
     """Count the memory traffic of CUDA kernels without a GPU.
@@ -162,13 +177,19 @@ def main(
     try:
         settings = _settings(context, paths, config, no_config, given)
         options = settings.options
-        work = _stats if stats else _emit if options.emit else _report
-        outcome = isolated("the command", lambda: work(paths, settings, How(jobs, cache)))
+        side_by_side = compare is not None or sweep is not None
+        work = (
+            _compared if side_by_side else _stats if stats else _emit if options.emit else _report
+        )
+        outcome = isolated(
+            "the command",
+            lambda: work(paths, settings, How(jobs, cache, fix, diff, compare, sweep)),
+        )
         if isinstance(outcome, Defect):
             click.echo(f"internal error: {outcome.error}; please report this", err=True)
             sys.exit(NOT_ANALYSED)
         for message in outcome.messages:
-            click.echo(message, err=True)
+            click.echo(message.encode("utf-8", "replace").decode("utf-8"), err=True)
         _write(outcome.text, options.output)
     except UsageError as error:
         raise click.UsageError(str(error)) from None
@@ -179,10 +200,14 @@ def main(
 
 
 class How(NamedTuple):
-    """How the work is done; no result depends on it."""
+    """How the work is done, which no number depends on, and what is done with the fixes."""
 
     jobs: int
     cache: bool
+    fix: bool
+    diff: bool
+    compare: str | None
+    sweep: str | None
 
 
 class Outcome(NamedTuple):
@@ -211,25 +236,63 @@ def _settings(
     return Settings(None if no_config else find_config(paths), explicit)
 
 
-def _report(paths: tuple[str, ...], settings: Settings, how: How) -> Outcome:
-    from coalescecheck import baseline, report, running
+def _cache(how: How) -> Cache | None:
     from coalescecheck.cache import Cache, default_folder
+
+    folder = default_folder() if how.cache else None
+    return None if folder is None else Cache(folder)
+
+
+def _report(paths: tuple[str, ...], settings: Settings, how: How) -> Outcome:
+    from coalescecheck import baseline, fixes, report, running
 
     options = settings.options
     render = report.renderer(options.format)
     if options.write_baseline is not None:
         options = replace(options, baseline=None)  # the new file holds the old findings too
-    folder = default_folder() if how.cache else None
-    cache = None if folder is None else Cache(folder)
-    result = running.analyze(paths, options, settings.at, jobs=how.jobs, cache=cache)
+    cache = _cache(how)
+
+    def analyzed() -> Report:
+        return running.analyze(paths, options, settings.at, jobs=how.jobs, cache=cache)
+
+    result, done = analyzed(), []
+    if how.fix or how.diff:
+        changed = fixes.changes(result)
+        if how.diff:
+            return Outcome(fixes.diff(changed), _messages(result), exit_code(result, options))
+        fixes.apply(changed)
+        done = [f"{c.path}: {wording.plural(c.places, 'place')} changed" for c in changed]
+        result = analyzed() if changed else result
     code = exit_code(result, options)
-    messages = _messages(result)
+    messages = [*done, *_messages(result)]
     if options.write_baseline is not None:
         _write(baseline.document(result, options.write_baseline), options.write_baseline)
         count = wording.plural(sum(1 for _ in result.findings), "finding")
         messages.append(f"{options.write_baseline}: {count} recorded")
         code = CLEAN if code == FINDINGS else code
     return Outcome(render(result, _terminal(options)), messages, code)
+
+
+def _compared(paths: tuple[str, ...], settings: Settings, how: How) -> Outcome:
+    """Two versions, or one under several blocks, side by side."""
+    from coalescecheck import running
+    from coalescecheck.report import comparison
+
+    cache = _cache(how)
+    blocks = [None] if how.sweep is None else [*parse_sweep(how.sweep)]
+    columns, messages = [], []
+    for old in (True, False) if how.compare is not None else (False,):
+        read = (str(how.compare),) if old else paths
+        for block in blocks:
+            given = settings.given if block is None else {**settings.given, "block": block}
+            there = Settings(settings.config, given)
+            result = running.analyze(read, there.options, there.at, jobs=how.jobs, cache=cache)
+            version = "" if how.compare is None else "old" if old else "new"
+            shape = "" if block is None else wording.dims(block)
+            columns.append((f"{version} {shape}".strip(), result))
+            messages += _messages(result)
+    code = max((exit_code(each, NEVER_FAIL) for _, each in columns), default=CLEAN)
+    return Outcome(comparison.render(columns), list(dict.fromkeys(messages)), code)
 
 
 def _emit(paths: tuple[str, ...], settings: Settings, how: How) -> Outcome:
@@ -278,6 +341,7 @@ def _messages(report: Report) -> list[str]:
 
 
 def _write(text: str, output: str | None) -> None:
+    text = text.encode("utf-8", "replace").decode("utf-8")  # a file's name may be no text
     if output is None:
         click.echo(text, nl=False)
         return

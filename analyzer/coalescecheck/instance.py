@@ -33,6 +33,7 @@ def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> Ker
     launch = _with_bounds(kernel_c, kernel, launch)
     params = _known(kernel, launch)
     names = {p.name for p in kernel.params} - params.keys()
+    names |= {pointer for pointer, offset in launch.offsets if offset is None}
     facts = {n: f for n, f in parse_facts(options.assume).items() if n in names}
     summary = summarize(kernel, launch, params, facts=facts)
     checked = Checked(summary.accesses, ())

@@ -138,6 +138,14 @@ def parse_block(value: str | int | Sequence[int]) -> Dim3:
     return block
 
 
+def parse_sweep(text: str) -> tuple[Dim3, ...]:
+    """The blocks of ``block=32x8,16x16,256``."""
+    name, equals, blocks = text.partition("=")
+    if name.strip() != "block" or not equals or not blocks.strip():
+        raise UsageError(f"sweep: {text!r} is not a list of blocks, such as block=32x8,16x16,256")
+    return tuple(dict.fromkeys(parse_block(block) for block in blocks.split(",")))
+
+
 def parse_grid(value: str | int | Sequence[int]) -> Dim3:
     """Blocks of a grid, written like a block."""
     return _dim3("grid", value, MAX_GRID)

@@ -99,8 +99,10 @@ def _simulated(
         banked = results[0].space in ("shared", "constant")
         units = trace.wavefronts if banked else trace.sectors
         if sorted(units.tolist()) != sorted(truth.get(key, [])):
-            found.append(f"{key}: simulated {sorted(units.tolist())[:20]}, "
-                         f"recorded {sorted(truth.get(key, []))[:20]}")
+            found.append(
+                f"{key}: simulated {sorted(units.tolist())[:20]}, "
+                f"recorded {sorted(truth.get(key, []))[:20]}"
+            )
     return found
 
 

@@ -77,8 +77,9 @@ def gcc_counts(cases: Sequence[RandomKernel], folder: Path) -> list[Requests | N
 
 
 def _call(command: list[str], folder: Path, given: str = "") -> str:
-    done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True,
-                          input=given)
+    done = subprocess.run(
+        command, cwd=folder, check=True, capture_output=True, text=True, input=given
+    )
     return done.stdout
 
 

@@ -109,9 +109,13 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", features=[scheme])
         self.events.clear()
         self.call("Page.navigate", url=path.as_uri())
+        self.wait_for("document.readyState + location.protocol == 'completefile:'")
+
+    def wait_for(self, script: str) -> None:
+        """Until an expression on the page is true."""
         until = time.monotonic() + PATIENCE
-        while self.run("document.readyState + location.protocol") != "completefile:":
-            assert time.monotonic() < until, "the page does not load"
+        while self.run(script) is not True:
+            assert time.monotonic() < until, f"never true: {script}"
             time.sleep(0.05)
 
     def run(self, script: str) -> Any:

@@ -90,6 +90,7 @@ def test_a_sarif_result_says_what_where_and_how_to_change_it() -> None:
     start = TEXT.splitlines()[6].index("tile[") + 1
     end = TEXT.splitlines()[6].index(";") + 1
     assert location["region"] == {"startLine": 7, "startColumn": start, "endColumn": end}
+    assert location["contextRegion"]["snippet"] == {"text": TEXT.splitlines()[6]}
     (fix,) = conflict["fixes"]
     (replacement,) = fix["artifactChanges"][0]["replacements"]
     assert replacement == {

@@ -254,5 +254,4 @@ def test_an_access_that_is_linked_to_opens(browser: Browser, example: Path) -> N
     assert browser.run(f"{target}.open") is False
     browser.run(f"{link}.focus()")
     browser.press("Enter", 13)
-    browser.run("new Promise(resolve => setTimeout(resolve, 100))")
-    assert browser.run(f"{target}.open") is True
+    browser.wait_for(f"{target}.open")

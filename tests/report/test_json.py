@@ -17,6 +17,7 @@ from coalescecheck.report.model import FileReport, InternalError, Report, Termin
 from coalescecheck.source import Diagnostic, Span
 from coalescecheck.totals import kernel_totals
 from hand_made import PATH, access, exactly, file, kernel
+from hostile import hostile, ordinary
 
 SCHEMA = json.loads(files("coalescecheck.report").joinpath("schema.json").read_text("utf-8"))
 
@@ -77,6 +78,15 @@ def test_the_schema_is_a_schema() -> None:
 def test_a_report_with_everything_in_it_is_valid() -> None:
     errors = [error.message for error in Draft202012Validator(SCHEMA).iter_errors(everything())]
     assert errors == []
+
+
+def test_edits_and_silenced_findings_are_valid() -> None:
+    document = json.loads(renderer("json")(hostile(), Terminal()))
+    assert [error.message for error in Draft202012Validator(SCHEMA).iter_errors(document)] == []
+    assert document["files"][0]["suppressed"][0]["by"] == "source"
+    ordinary_document = json.loads(renderer("json")(ordinary(), Terminal()))
+    edit = ordinary_document["files"][0]["findings"][0]["fix"]["edit"]
+    assert edit == {"file": PATH, "line": 4, "column": 27, "end_column": 29, "text": "33"}
 
 
 @pytest.mark.parametrize(

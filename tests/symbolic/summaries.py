@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from coalescecheck.analysis import AccessResult, Count
+from coalescecheck.facts import parse_facts
 from coalescecheck.frontend.kernel_c import KernelC, SourceMap
 from coalescecheck.launch import Dim3, Launch
 from coalescecheck.lower import lower
@@ -38,6 +39,7 @@ def results(
     params: Mapping[str, int] | None = None,
     parameters: str = "float *o, const float *a, const int *idx, int n, int m",
     offsets: tuple[tuple[str, int | None], ...] = (),
+    assume: Iterable[str] = (),
 ) -> list[AccessResult]:
     """The results of all accesses of a kernel with this body, in source order."""
     text = PRELUDE + KERNEL.format(parameters=parameters, body=body)
@@ -46,7 +48,7 @@ def results(
     launch = Launch(
         Dim3(*block) if block else None, Dim3(*grid) if grid else None, "cli", offsets=offsets
     )
-    return list(summarize(kernel, launch, params or {}).accesses)
+    return list(summarize(kernel, launch, params or {}, facts=parse_facts(assume)).accesses)
 
 
 def result(body: str, array: str, **known: object) -> AccessResult:

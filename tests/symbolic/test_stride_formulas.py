@@ -153,11 +153,12 @@ def test_a_formula_has_the_enumerated_value_everywhere(case: Case) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_condition_in_words_holds(case: Case) -> None:
-    """“4 sectors when n % 8 == 0, else up to 5”."""
-    found = re.fullmatch(r"(\d+) \w+ when n % (\d+) == 0, else up to (\d+)", case.found.reason)
+    """“up to 5 sectors; 4 and exact if n % 8 == 0: pass `--assume`”."""
+    words = r"up to (\d+) \w+; (\d+) and exact if n % (\d+) == 0: pass `--assume`"
+    found = re.fullmatch(words, case.found.reason)
     if found is None:
         return
-    best, divisor, worst = map(int, found.groups())
+    worst, best, divisor = map(int, found.groups())
     for n in (n for n in case.values if _assumed(case.found, n)):
         if n % divisor == 0:
             assert case.truth(n) == {best}, n

@@ -19,8 +19,11 @@ VECTORS = "float *o, float2 *f2, float3 *f3, float4 *f4, rec *r, double *d, unsi
         ("if (idx[threadIdx.x] > 0) o[threadIdx.x] = 1;", (1, 4), "data-dependent"),
         ("if (idx[0] > 0) o[threadIdx.x] = 1;", (4, 4), "exact-symbolic"),
         ("o[idx[threadIdx.x] % 8 + threadIdx.x * 8] = 1;", (1, 32), "data-dependent"),
-        ("for (int i = idx[0]; i < idx[1]; i++) o[i * 32 + threadIdx.x] = 1;", (4, 4),
-         "exact-symbolic"),
+        (
+            "for (int i = idx[0]; i < idx[1]; i++) o[i * 32 + threadIdx.x] = 1;",
+            (4, 4),
+            "exact-symbolic",
+        ),
     ],
 )
 def test_data_in_an_index_or_guard_gives_bounds(

@@ -34,6 +34,7 @@ from coalescecheck.frontend.ctypes_lp64 import (
     promote,
     size_of_type,
 )
+from coalescecheck.frontend.misread_casts import is_within_operator
 
 Lookup = Callable[[str], "int | Value | None"]
 """A name as written without blanks (``N``, ``A::b``, ``s.x``) -> its value."""
@@ -282,6 +283,8 @@ class _Evaluator:
         left = self._lookup(_text(named).strip()) if node.type == "cast_expression" else None
         sign = operand.child_by_field_name("operator")
         if left is None or operand.type != "unary_expression" or sign is None:
+            return None
+        if is_within_operator(node):
             return None
         argument = self.value(operand.child_by_field_name("argument"), depth + 1)
         left = plain(left) if isinstance(left, int) else left

@@ -14,7 +14,7 @@ from tree_sitter import Node
 from coalescecheck.frontend.ctypes_lp64 import size_of_type
 from coalescecheck.frontend.host.argument_types import ArgumentType
 from coalescecheck.frontend.host.scopes import node_text, parameters
-from coalescecheck.frontend.launches import LaunchSite, to_launch
+from coalescecheck.frontend.launches import LaunchArgument, LaunchSite, to_launch
 from coalescecheck.frontend.rewrite import KernelDecl
 from coalescecheck.launch import Launch
 
@@ -84,6 +84,13 @@ def _deduced(kernel: KernelDecl, site: LaunchSite, given: Mapping[str, str]) -> 
     """Type arguments that follow from the types passed for ``T *x`` and ``T x``."""
     wanted = {n for kind, n, _ in kernel.template_params if kind == "type" and n not in given}
     found: dict[str, set[str]] = {}
+    packs = {n for kind, n, _ in kernel.template_params if kind == "pack" and n not in given}
+    for number, parameter in enumerate(parameters(kernel.node)):
+        base = _declared_type(parameter).base
+        if base in packs and site.args is not None:
+            types = [_spelled(argument) for argument in site.args[number:]]
+            if all(types) and _declared_type(parameter).depth == 0:
+                found.setdefault(base, set()).add(", ".join(t for t in types if t))
     for parameter, argument in zip(parameters(kernel.node), site.args or (), strict=False):
         declared = _declared_type(parameter)
         actual = argument.type
@@ -94,11 +101,26 @@ def _deduced(kernel: KernelDecl, site: LaunchSite, given: Mapping[str, str]) -> 
     return {name: types.pop() for name, types in found.items() if len(types) == 1}
 
 
+def _spelled(argument: LaunchArgument) -> str | None:
+    """The C++ type of a launch argument, None where it is not known."""
+    if argument.type is None:
+        return "int" if argument.value is not None and not argument.moved else None
+    return argument.type.base + " *" * argument.type.depth
+
+
 def _launch(kernel: KernelDecl, site: LaunchSite, arguments: Mapping[str, str]) -> Launch:
     names = [p.name for p in kernel.parameters]
     sizes: dict[str, int | None] = {}
+    packs = {n for kind, n, _ in kernel.template_params if kind == "pack"}
     for parameter, node in zip(kernel.parameters, parameters(kernel.node), strict=False):
-        if parameter.is_pointer:
+        if _declared_type(node).base in packs:
+            names.remove(parameter.name)
+            for number, argument in enumerate((site.args or ())[len(names) :]):
+                name = f"{parameter.name}__{number}"
+                names.append(name)
+                if argument.type is not None and argument.type.depth:
+                    sizes[name] = size_of_type(argument.type.base)
+        elif parameter.is_pointer:
             declared = _declared_type(node)
             bound = arguments.get(declared.base)
             known = size_of_type(bound) if bound is not None and declared.depth == 1 else None

@@ -221,6 +221,34 @@ def matrix_load(request: Request) -> Value:
     return request.nothing()
 
 
+def _tile(request: Request, op: Op) -> Value:
+    """``load_matrix_sync`` and ``store_matrix_sync``: an access of the warp together; which lane
+    touches what is not documented (CUDA C++ Programming Guide, "Warp Matrix Functions")."""
+    pointer, *registers = request.values()
+    cx = request.cx
+    access = accesses.register(
+        cx, op, UINT, request.node, kind="wmma", text=accesses.pointee_text(request.args[0])
+    )
+    cx.accesses[access] = replace(
+        cx.accesses[access], element="a tile's share of a lane", unknown_width=True
+    )
+    address = _as_address(request, pointer)
+    if op is Op.LOAD:
+        cx.emit(Load(access, 0, cx.temporary(ir.U32), address))
+    else:
+        cx.emit(Store(access, 0, address, request.undefined(ir.U32, "a part of a fragment")))
+    for register in registers:
+        forget_through(request, register)
+    return request.nothing()
+
+
+def _fragment_update(request: Request) -> Value:
+    """``fill_fragment`` and ``mma_sync``: only registers change."""
+    for value in request.values():
+        forget_through(request, value)
+    return request.nothing()
+
+
 def forget_through(request: Request, pointer: Value) -> None:
     """What ``pointer`` points to is unknown from here on."""
     if isinstance(pointer, Reference):
@@ -260,6 +288,9 @@ def table() -> dict[str, Handler]:
     entries["__cvta_generic_to_shared"] = _shared_address
     entries["__builtin_assume_aligned"] = _same_pointer
     entries["malloc"] = _allocation
+    entries["__wmma_load_matrix"] = partial(_tile, op=Op.LOAD)
+    entries["__wmma_store_matrix"] = partial(_tile, op=Op.STORE)
+    entries["__wmma_update"] = _fragment_update
     for name in ("frexp", "modf", "remquo", "lgamma_r"):
         entries[name] = entries[f"{name}f"] = _two_results
     return entries

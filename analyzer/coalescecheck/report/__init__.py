@@ -21,6 +21,7 @@ class Renderer(Protocol):
 FORMATS = {
     "text": "coalescecheck.report.text",
     "json": "coalescecheck.report.jsonfmt",
+    "concise": "coalescecheck.report.concise",
     "sarif": "coalescecheck.report.sarif",
     "github": "coalescecheck.report.github",
     "markdown": "coalescecheck.report.markdown",

@@ -11,7 +11,7 @@ import hashlib
 from importlib.resources import files
 
 from coalescecheck import wording
-from coalescecheck.findings import Finding, Severity
+from coalescecheck.findings import Finding, Severity, Suppressed
 from coalescecheck.report.html_kernel import kernel_section
 from coalescecheck.report.markup import Markup, join, tag
 from coalescecheck.report.model import FileReport, Report, Terminal
@@ -100,10 +100,20 @@ def _trouble(report: Report) -> list[Markup]:
             title = tag("h2", f"Messages for {file.analysis.path}")
             entries = tag("ul", *(tag("li", line) for line in said))
             parts.append(tag("section", title, entries, class_="messages"))
+        if file.suppressed:
+            title = tag("summary", f"Suppressed in {file.analysis.path}: {len(file.suppressed)}")
+            entries = tag("ul", *(tag("li", _hidden(each)) for each in file.suppressed))
+            parts.append(tag("section", tag("details", title, entries), class_="messages"))
     if report.internal_errors:
         entries = tag("ul", *(tag("li", str(error)) for error in report.internal_errors))
         parts.append(tag("section", tag("h2", "Internal errors"), entries, class_="messages"))
     return parts
+
+
+def _hidden(entry: Suppressed) -> str:
+    finding = entry.finding
+    why = f" ({entry.reason or entry.by})"
+    return f"{finding.span}: {finding.rule} {finding.message}{why}"
 
 
 def _homeless(file: FileReport) -> list[Finding]:

@@ -23,10 +23,10 @@ from coalescecheck.analysis import (
     UniqueSectors,
     Verified,
 )
-from coalescecheck.findings import Finding, Fix
+from coalescecheck.findings import Finding, Fix, Suppressed
 from coalescecheck.launch import Launch
 from coalescecheck.report.model import FileReport, InternalError, Report, Terminal
-from coalescecheck.source import Diagnostic
+from coalescecheck.source import Diagnostic, Edit
 
 SCHEMA_VERSION = 1
 
@@ -60,6 +60,7 @@ def _file(file: FileReport) -> dict[str, Any]:
         "diagnostics": [_diagnostic(entry) for entry in file.diagnostics],
         "kernels": [_kernel(kernel) for kernel in file.analysis.kernels],
         "findings": [_finding(finding) for finding in file.findings],
+        "suppressed": [_suppressed(each) for each in file.suppressed],
     }
 
 
@@ -231,7 +232,24 @@ def _fix(fix: Fix | None) -> dict[str, Any] | None:
         "verified": fix.verified,
         "before": fix.before,
         "after": fix.after,
+        "edit": _edit(fix.edit),
     }
+
+
+def _edit(edit: Edit | None) -> dict[str, Any] | None:
+    if edit is None:
+        return None
+    return {
+        "file": edit.span.file,
+        "line": edit.span.line,
+        "column": edit.span.column,
+        "end_column": edit.end_column,
+        "text": edit.text,
+    }
+
+
+def _suppressed(entry: Suppressed) -> dict[str, Any]:
+    return {"finding": _finding(entry.finding), "by": entry.by, "reason": entry.reason}
 
 
 def _internal_error(error: InternalError) -> dict[str, Any]:

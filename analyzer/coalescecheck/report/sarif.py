@@ -40,6 +40,7 @@ def document(report: Report) -> Json:
             "driver": {
                 "name": "CoalesceCheck",
                 "version": report.version,
+                "semanticVersion": report.version,
                 "rules": [_rule(rule) for rule in report.rules],
             }
         },
@@ -98,7 +99,7 @@ def _results(file: FileReport, indices: dict[str, int], root: Path) -> Iterator[
             "level": LEVELS[finding.severity],
             "kind": "fail",
             "message": {"text": _message(finding)},
-            "locations": [_location(finding.span, _end(finding, path, lines), finding.kernel)],
+            "locations": [_place(finding, path, lines)],
             "partialFingerprints": {
                 "coalescecheck/v1": fingerprint,
                 # the one key that GitHub's code scanning reads
@@ -152,24 +153,28 @@ def _fix(fix: Fix, edit: Edit) -> Json:
 # --- places -----------------------------------------------------------------------------------
 
 
-def _end(finding: Finding, path: str, lines: list[str]) -> int | None:
-    """The column after the access expression, None where the text is not at hand."""
+def _place(finding: Finding, path: str, lines: list[str]) -> Json:
+    """The access expression, with its line where the text is at hand."""
     span = finding.span
-    if span.file != path or span.note or not 1 <= span.line <= len(lines):
-        return None
-    line = lines[span.line - 1]
-    inside = 1 <= span.column <= len(line)
-    return expression_end(line, span.column - 1) + 1 if inside else None
+    known = span.file == path and 1 <= span.line <= len(lines)
+    line = lines[span.line - 1] if known else ""
+    end = None
+    if 1 <= span.column <= len(line) and not span.note:
+        end = expression_end(line, span.column - 1) + 1
+    location = _location(span, end)
+    if known:
+        context = {"startLine": span.line, "snippet": {"text": line}}
+        location["physicalLocation"]["contextRegion"] = context
+    if finding.kernel:
+        location["logicalLocations"] = [{"name": finding.kernel, "kind": "function"}]
+    return location
 
 
-def _location(span: Span, end_column: int | None, kernel: str = "") -> Json:
+def _location(span: Span, end_column: int | None) -> Json:
     physical: Json = {"artifactLocation": _artifact(span.file)}
     if span.line >= 1:
         physical["region"] = _region(span, end_column)
-    location: Json = {"physicalLocation": physical}
-    if kernel:
-        location["logicalLocations"] = [{"name": kernel, "kind": "function"}]
-    return location
+    return {"physicalLocation": physical}
 
 
 def _region(span: Span, end_column: int | None) -> Json:
@@ -183,6 +188,7 @@ def _region(span: Span, end_column: int | None) -> Json:
 
 def _artifact(path: str) -> Json:
     shown = relative(path, Path.cwd())
+    quoted = quote(shown.encode("utf-8", "surrogateescape"))
     if PurePath(shown).is_absolute():
-        return {"uri": "file://" + quote(shown)}
-    return {"uri": quote(shown), "uriBaseId": ROOT}
+        return {"uri": f"file://{quoted}"}
+    return {"uri": quoted, "uriBaseId": ROOT}

@@ -121,9 +121,19 @@ def _remainder(left: Data, right: Data) -> Data:
     return np.where(right == 0, left.dtype.type(0), left - _divide(left, right) * right)
 
 
-def _count(data: Data) -> Data:
-    """A shift count as the hardware of most machines masks it."""
-    return data & data.dtype.type(8 * data.dtype.itemsize - 1)
+def _shift_left(left: Data, right: Data) -> Data:
+    """``<<``; counts beyond the width give 0 (PTX ISA, ``shl``: shift amounts are clamped)."""
+    bits = right.dtype.type(8 * left.dtype.itemsize)
+    inside = (right >= 0) & (right < bits)
+    return np.where(inside, left << np.where(inside, right, 0), left.dtype.type(0))
+
+
+def _shift_right(left: Data, right: Data) -> Data:
+    """``>>``; counts beyond the width leave the sign (PTX ISA, ``shr``)."""
+    most = right.dtype.type(8 * left.dtype.itemsize - 1)
+    inside = (right >= 0) & (right <= most)
+    shifted = left >> np.where(inside, right, most)
+    return shifted if left.dtype.kind == "i" else np.where(inside, shifted, left.dtype.type(0))
 
 
 def _smaller(left: Data, right: Data) -> Data:
@@ -140,8 +150,8 @@ ARITHMETIC: dict[str, Callable[[Data, Data], Data]] = {
     "*": operator.mul,
     "/": _divide,
     "%": _remainder,
-    "<<": lambda a, b: a << _count(b),
-    ">>": lambda a, b: a >> _count(b),
+    "<<": _shift_left,
+    ">>": _shift_right,
     "&": operator.and_,
     "|": operator.or_,
     "^": operator.xor,

@@ -22,6 +22,7 @@ from coalescecheck.symbolic.form import ZERO, Atom, Context, Form, Symbol, numbe
 MAX_EDGES = 3  # inequalities whose two sides are both tried
 MAX_PHASES = 512
 PARAMETERS = ("param", "bid", "bdim", "gdim")
+ROW = "where in its row the warp lies is not known"
 
 Known = Callable[[int, Symbol], bool]
 
@@ -108,7 +109,8 @@ def inside(ctx: Context, address: Form, known: Known) -> Inside:
             sides.append(g)
         elif atom.op in ("cdiv", "cmod") and not ctx.varying(atom.args[1]):
             quotient = ctx.atom("cdiv", atom.args)
-            row = ctx.symbol(Symbol(f"row{next(iter(quotient.generators()))}", "param"))
+            name = f"row{next(iter(quotient.generators()))}"
+            row = ctx.symbol(Symbol(name, "param", reason=ROW))
             whole = row * atom.args[1]
             fixed[g] = row if atom.op == "cdiv" else atom.args[0] - whole
             quotients.append(quotient)

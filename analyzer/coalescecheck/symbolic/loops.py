@@ -284,7 +284,7 @@ class LoopSolver:
         if not self._depends_on_iteration(delta, mark):
             return header.base + header.start + delta * k
         start = header.base + header.start
-        reason = self._it.values.reason_of(delta) or "it changes from iteration to iteration"
+        reason = self._it.values.reason_of(delta) or "changed from iteration to iteration"
         if not ctx.varying(delta) and not self._mentions_base(delta):
             unknown = ctx.fresh(Symbol("step", "data", False, None, None, reason=reason))
             return start + unknown.scaled(max(ctx.multiple_of(delta), 1))
@@ -496,7 +496,7 @@ class LoopSolver:
         if trips is not None and len(at_exit) == 1 and not own:
             return ctx.substitute(at_exit[0], {counter: trips})
         varying = varying_exit or any(map(ctx.varying, at_exit))
-        reason = self._it.values.reason_of(*at_exit) or "its value after a loop"
+        reason = self._it.values.reason_of(*at_exit) or "as a loop leaves it"
         base = self._base_part(at_exit[0])
         if base.terms and all(self._base_part(f) == base for f in at_exit):
             return base + self._it.values.opaque(type_, varying, reason)

@@ -34,6 +34,7 @@ from coalescecheck.symbolic.count import Counter, Split, Tally, TooMany
 from coalescecheck.symbolic.form import ZERO, Context, Form, Symbol
 from coalescecheck.symbolic.formulas import show
 from coalescecheck.symbolic.measure import Target
+from coalescecheck.symbolic.missing import Givable, exact_if, start_of
 from coalescecheck.symbolic.numeric import Evaluator
 from coalescecheck.symbolic.outcome import (
     Outcome,
@@ -67,9 +68,15 @@ class PieceCounter:
     """Counts the pieces of one kernel under one launch."""
 
     def __init__(
-        self, ctx: Context, counter: Counter, renderer: Renderer, grid: Dim3 | None
+        self,
+        ctx: Context,
+        counter: Counter,
+        renderer: Renderer,
+        grid: Dim3 | None,
+        givable: Givable,
     ) -> None:
         self.ctx, self.counter, self.renderer, self.grid = ctx, counter, renderer, grid
+        self._givable = givable
         self._profiles: dict[object, Profile | None] = {}
 
     def question(
@@ -88,15 +95,9 @@ class PieceCounter:
         conditions = conditions_of(self.ctx, reach, ranges)
         split = self.counter.split(reach.address, ranges)
         if base_step % target.modulus:
-            start = self.ctx.symbol(
-                Symbol(
-                    f"start{base_step}",
-                    "data",
-                    multiple=base_step,
-                    reason="the array's base alignment is not known",
-                )
-            )
-            split = replace(split, unknown=split.unknown + start)
+            bases = [s.name for _, s in self.ctx.symbols(reach.address) if s.kind == "base"]
+            start = start_of(bases[0] if len(bases) == 1 else "", base_step)
+            split = replace(split, unknown=split.unknown + self.ctx.symbol(start))
         return Question(reach, split, conditions, ranges, target, base_step, tried)
 
     def outcome(self, question: Question) -> Outcome:
@@ -160,13 +161,15 @@ class PieceCounter:
         if not unknown_lanes and not split.unknown.terms:
             tally = self._tally(question)
             return self._from_tally(question, tally, self._certainty(question, tally))
-        parameter = parameter_of(self.ctx, self.counter, split, ranges)
+        counted = replace(split, unknown=self._moving(question))
+        parameter = parameter_of(self.ctx, self.counter, counted, ranges)
         if parameter is not None:
             return self._by_parameter(question, parameter)
         if unknown_lanes:
             names = sorted({self._display(s.name) for s in unknown_lanes})
             data = [s.reason for s in unknown_lanes if s.kind == "data"]
             reason = data[0] if data else f"depends on {', '.join(names)} between the lanes"
+            reason += self._givable.settled(unknown_lanes)
             return self._bounded(question, reason, "data-dependent" if data else "bounded")
         return self._at_all_shifts(question)
 
@@ -206,13 +209,21 @@ class PieceCounter:
         if outcome.units.min == outcome.units.max:
             certainty = "exact" if outcome.requests is not None else "exact-symbolic"
             return replace(outcome, certainty=certainty)
-        reason = data or "the alignment of the uniform part is not known"
-        return replace(outcome, reason=f"alignment: {reason}")
+        unknown = [symbol for _, symbol in self.ctx.symbols(self._moving(question))]
+        names = ", ".join(sorted({self._display(s.name) for s in unknown if s.kind != "data"}))
+        reason = data or f"depends on {names}"
+        return replace(outcome, reason=f"alignment: {reason}{self._givable.settled(unknown)}")
+
+    def _moving(self, question: Question) -> Form:
+        """The unknown uniform part without the terms that can change no count."""
+        terms = question.split.unknown.terms.items()
+        modulus = question.target.modulus
+        return Form({m: c for m, c in terms if self.ctx.multiple_of(Form({m: c})) % modulus})
 
     def _reasons(self, question: Question) -> str:
         """Why the unknown uniform part is more than a parameter; empty when it is not."""
         own = {info.counter for info in question.reach.loops}
-        for g, symbol in self.ctx.symbols(question.split.unknown):
+        for g, symbol in self.ctx.symbols(self._moving(question)):
             if symbol.kind == "data" or (symbol.kind == "counter" and g not in own):
                 return symbol.reason or symbol.name
         return ""
@@ -222,8 +233,10 @@ class PieceCounter:
     def _by_parameter(self, question: Question, parameter: int) -> Outcome:
         profile = self._profile(question, parameter)
         if profile is None:
-            name = self._display(self._symbol(parameter).name)
-            return self._bounded(question, f"depends on {name} between the lanes", "bounded")
+            symbol = self._symbol(parameter)
+            reason = f"depends on {self._display(symbol.name)} between the lanes"
+            reason += self._givable.settled([symbol])
+            return self._bounded(question, reason, "bounded")
         symbol = self._symbol(parameter)
         name = self.renderer.text(Form({(parameter,): 1}))
         in_lanes = parameter in self.ctx.leaves(question.split.lanes)
@@ -237,8 +250,7 @@ class PieceCounter:
             outcome = self._for_all_values(outcome, profile, assumption, question)
         reason = ""
         if outcome.units.min != outcome.units.max:
-            condition = None if free else shown.condition
-            reason = self._split_reason(symbol, condition, outcome, question)
+            reason = self._split_reason(symbol, shown.condition, outcome, question)
         data = symbol.kind == "data" or self._reasons(question)
         certainty = "exact-symbolic"
         if data and outcome.units.min != outcome.units.max:
@@ -296,14 +308,15 @@ class PieceCounter:
         outcome: Outcome,
         question: Question,
     ) -> str:
-        name = self._display(symbol.name)
-        unit = "wavefronts" if question.target.space is Space.SHARED else "sectors"
-        if symbol.kind == "data":
-            return symbol.reason
-        if condition is None:
-            return f"depends on {name}"
+        """What the count depends on, and the fact that would settle it."""
+        fact = self._givable.divisible(symbol)
+        if condition is None or fact is None or question.conditions.masked:
+            reason = symbol.reason or f"depends on {self._display(symbol.name)}"
+            return reason + self._givable.settled([symbol])
         divisor, count = condition
-        return f"{count} {unit} when {name} % {divisor} == 0, else up to {outcome.units.max}"
+        unit = "wavefronts" if question.target.space is Space.SHARED else "sectors"
+        why = f"{symbol.reason}; " if symbol.reason else ""
+        return f"{why}up to {outcome.units.max} {unit}; {count} and {exact_if(fact, divisor)}"
 
     def _profile(self, question: Question, parameter: int) -> Profile | None:
         key = (
@@ -346,7 +359,9 @@ class PieceCounter:
         """Conditions that data decides may switch lanes off: the full count is the maximum."""
         conditions = question.conditions
         if conditions.masked and outcome.runs:
-            least = 1 if question.target.space is not Space.LOCAL else outcome.units.min
+            # one lane alone: a word of local memory lies in a sector of its own
+            local = question.target.space is Space.LOCAL
+            least = max(1, question.target.width // 4) if local else 1
             return replace(
                 outcome,
                 certainty="data-dependent",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from math import prod
+from math import lcm, prod
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from coalescecheck.symbolic.form import Context, Form, Symbol, number
 from coalescecheck.symbolic.interpret import Interpreter, TooLarge
 from coalescecheck.symbolic.lanes import Lanes, lanes_of
 from coalescecheck.symbolic.measure import Target
+from coalescecheck.symbolic.missing import Givable
 from coalescecheck.symbolic.numeric import Evaluator
 from coalescecheck.symbolic.outcome import Outcome, Range, no_requests
 from coalescecheck.symbolic.pattern import lane_stride, pattern_name
@@ -55,12 +56,15 @@ def summarize(
     texts: bool = True,
     facts: Mapping[str, Fact] | None = None,
     only: Collection[int] | None = None,
+    samples: bool = False,
 ) -> Summary:
     """Count every access of ``kernel``.
 
-    ``params`` are the known integer parameters, ``facts`` what may be relied on for others;
+    ``params`` are the known integer parameters, ``facts`` what may be relied on for others (and
+    for the addresses of pointers that are launched with an offset);
     ``blocks`` restricts the launch to some blocks; without ``texts`` nothing is written out for
-    the reader; ``only`` names the accesses that are wanted.  Block and grid come from
+    the reader, unless ``samples`` asks for the sample requests; ``only`` names the accesses
+    that are wanted.  Block and grid come from
     ``launch``; an unknown block is taken to be a multiple of 32 wide (the assumption is in the
     result).
     """
@@ -78,7 +82,9 @@ def summarize(
     grid = launch.grid if blocks is None else Dim3(len(blocks))
     if launch.block is None:
         grid = None  # without the number of warps there is no number of requests
-    summarizer = _Summarizer(kernel, replace(launch, grid=grid), ctx, lanes, texts)
+    starts = {name: fact.multiple for name, fact in (facts or {}).items()}
+    launch = replace(launch, grid=grid)
+    summarizer = _Summarizer(kernel, launch, ctx, lanes, texts, samples, starts)
     results = tuple(
         summarizer.result(access, by_access.get(access.id, []))
         for access in kernel.accesses
@@ -150,15 +156,26 @@ class _Summarizer:
     """Turns reaches into results, access by access."""
 
     def __init__(
-        self, kernel: Kernel, launch: Launch, ctx: Context, lanes: Lanes, texts: bool
+        self,
+        kernel: Kernel,
+        launch: Launch,
+        ctx: Context,
+        lanes: Lanes,
+        texts: bool,
+        samples: bool,
+        starts: Mapping[str, int],
     ) -> None:
         self._texts = texts
+        self._samples = texts or samples
         self._kernel, self._launch, self._ctx = kernel, launch, ctx
         self._counter = Counter(ctx, lanes)
         self._renderer = Renderer(ctx)
-        self._pieces = PieceCounter(ctx, self._counter, self._renderer, launch.grid)
+        unknown = frozenset(name for name, offset in launch.offsets if offset is None)
+        givable = Givable(frozenset(p.name for p in kernel.params), unknown)
+        self._pieces = PieceCounter(ctx, self._counter, self._renderer, launch.grid, givable)
         self._enumerator = Enumerator(ctx, self._counter, launch.grid)
         self._offsets = dict(launch.offsets)
+        self._starts = starts  # bytes that divide the addresses of pointers, where somebody says so
         self.arrays = Arrays()
 
     def result(self, access: Access, reaches: list[Reach]) -> AccessResult | None:
@@ -216,7 +233,8 @@ class _Summarizer:
                 steps.append(max(array.align, NATURAL_SHARED_START))
             elif array.name in self._offsets:
                 offset = self._offsets[array.name]
-                steps.append(256 if offset is not None else max(array.element_size, 1))
+                said = lcm(max(array.element_size, 1), self._starts.get(array.name, 1))
+                steps.append(256 if offset is not None else said)
             else:
                 steps.append(array.align)
         return int(np.gcd.reduce(steps)) if steps else width
@@ -314,7 +332,7 @@ class _Summarizer:
             l1_wavefronts=_l1(question.target, outcome),
             totals=outcome.totals,
             sample_lanes=()
-            if gathers or not self._texts
+            if gathers or not self._samples
             else sample_lanes(self._counter, question),
         )
 

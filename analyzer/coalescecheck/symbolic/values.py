@@ -9,7 +9,7 @@ from coalescecheck.ir import expr as ir
 from coalescecheck.ir.types import ScalarType
 from coalescecheck.launch import Dim3
 from coalescecheck.symbolic import operators as op
-from coalescecheck.symbolic.form import Context, Form, Symbol, number
+from coalescecheck.symbolic.form import ZERO, Context, Form, Symbol, number
 
 Environment = dict[str, Form]
 AXES = ("x", "y", "z")
@@ -225,8 +225,8 @@ class Values:
         ctx = self.ctx
         left, right = op.settle(ctx, left, type_), op.settle(ctx, right, type_)
         if self.has_base(left) and not self.has_base(right):
-            # a null check: addresses of arrays are never null
-            return op.ONE if operator == "!=" else self.opaque_condition(False, "a null check")
+            there = self._points(left)
+            return there if operator == "!=" else op.negate(ctx, there)
         wraps = self._may_wrap_64(type_, left, right)
         less = op.less_modulo if wraps else op.less
         match operator:
@@ -241,6 +241,23 @@ class Values:
             case "<=":
                 return op.negate(ctx, less(ctx, right, left))
         return op.negate(ctx, less(ctx, left, right))
+
+    def _points(self, address: Form) -> Form:
+        """Whether a pointer is not null: arrays never lie at 0, but ``c ? a : 0`` may be 0."""
+        chosen = ZERO
+        for monomial, coefficient in address.terms.items():
+            kinds = [self.ctx.generators[g] for g in monomial]
+            bases = [
+                g
+                for g, s in zip(monomial, kinds, strict=True)
+                if isinstance(s, Symbol) and s.kind == "base"
+            ]
+            if len(bases) == 1:
+                rest = tuple(g for g in monomial if g not in bases)
+                chosen = chosen + Form({rest: coefficient})
+        if self.ctx.bounds(chosen) in ((0, 1), (1, 1)):
+            return chosen
+        return self.opaque_condition(self.ctx.varying(address), "a null check")
 
     def _may_wrap_64(self, type_: ScalarType, *forms: Form) -> bool:
         """Whether a 64-bit unsigned operand may be below 0, where its form is not C's value but

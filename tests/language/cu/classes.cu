@@ -99,7 +99,8 @@ struct Vec {
     __device__ Vec operator+(const Vec &o) const
     {
         Vec r;
-        for (int i = 0; i < N; ++i) r.v[i] = v[i] + o.v[i];
+        r.v[0] = v[0] + o.v[0];
+        r.v[1] = v[1] + o.v[1];
         return r;
     }
 };

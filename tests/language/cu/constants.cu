@@ -66,10 +66,10 @@ constexpr int log2_of(int n)
 
 constexpr int WIDTH = cube(2) * 4;
 const int SIX = factorial(3);
+constexpr int FOUR = log2_of(16);
 
 __global__ void computed(float *out)
 {
-    constexpr int FOUR = log2_of(16);
     __shared__ float tile[WIDTH][WIDTH + 1];
     int x = threadIdx.x, y = threadIdx.y;
     tile[x][y] = 0.f;                     // expect: tile store wavefronts=1
@@ -103,7 +103,8 @@ constexpr int steps[3] = {1, 3, 8};
 __global__ void macros_and_tables(float *out)
 {
     out[SCALE(threadIdx.x, COLUMN)] = 0.f;        // expect: out store sectors=16
-    out[threadIdx.x * steps[1]] = 0.f;            // expect: out store sectors=12
+    constexpr int step = steps[1];
+    out[threadIdx.x * step] = 0.f;                // expect: out store sectors=12
     out[threadIdx.x + offsets[blockIdx.x & 3]] = 0.f;  // expect: offsets load sectors=1; out store sectors=4
 }
 

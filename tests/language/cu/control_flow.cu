@@ -39,7 +39,7 @@ __global__ void loops(float *out)
         }
     }
 done:
-    out[threadIdx.x + k] = 3.f;  // expect: out store sectors=5
+    out[threadIdx.x + 3] = 3.f;  // expect: out store sectors=5
     for (int s = 64; s > 0; s >>= 1) {
         if (threadIdx.x < s) {
             out[threadIdx.x] = 4.f;  // expect: out store sectors=1..4

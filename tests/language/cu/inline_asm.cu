@@ -20,6 +20,9 @@ __global__ void loads_and_stores(float *out, const float *in)
     unsigned long long wide;
     asm("ld.global.u64 %0, [%1];" : "=l"(wide) : "l"(in + 2 * i));  // expect: in load sectors=8
     out[i] = wide;  // expect: out store sectors=4
+    asm volatile(  // expect: out store sectors=4..8
+        "{ .reg .pred p; setp.ne.b32 p, %2, 0;"
+        " @p st.global.f32 [%0], %1; }" ::"l"(out + 2 * i), "f"(v), "r"((int)(i < 48)));
 }
 
 __global__ void shared_side(float *out)

@@ -50,9 +50,9 @@ __global__ void shuffles(float *out, const float *in)
     v += __shfl_xor_sync(0xffffffffu, v, 1) + __shfl_up_sync(0xffffffffu, v, 1);
     if (lane == 0) out[i / 32] = v;        // expect: out store sectors=1
     int first = __shfl_sync(0xffffffffu, i, 0);
-    out[first + lane] = v;                 // expect: out store sectors=4
+    out[first + lane] = v;                 // expect: out store data-dependent
     int mirrored = __shfl_xor_sync(0xffffffffu, lane, 31);
-    out[2 * mirrored] = v;                 // expect: out store sectors=8
+    out[2 * mirrored] = v;                 // expect: out store data-dependent
 }
 
 __global__ void votes(int *out, const int *in)
@@ -65,7 +65,7 @@ __global__ void votes(int *out, const int *in)
     int rank = __popc(mask & ((1u << (i & 31)) - 1));
     out[rank & 31] = 3;                        // expect: out store data-dependent
     unsigned active = __activemask();
-    if (i == __ffs(active) - 1) out[0] = 4;    // expect: out store sectors=1
+    if (i == __ffs(active) - 1) out[0] = 4;    // expect: out store data-dependent
     __syncwarp();
     out[__syncthreads_count(1)] = 5;  // expect: out store sectors=1
 }

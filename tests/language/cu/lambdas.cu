@@ -25,6 +25,15 @@ __global__ void in_place(float *out, const float *in)
     out[generic(i, 2)] = 3.f;  // expect: out store sectors=8
     auto kept = [step = 4](int j) -> int { return j * step; };
     out[kept(i)] = 4.f;  // expect: out store sectors=16
+    int changing = i;
+    auto copied = [=]() { return changing; };
+    auto seen = [&]() { return changing; };
+    changing *= 2;
+    out[copied()] = 5.f;  // expect: out store sectors=4
+    out[seen()] = 6.f;    // expect: out store sectors=8
+    auto own = [changing]() mutable { return changing += 1; };
+    out[own()] = 7.f;     // expect: out store sectors=8
+    out[changing] = 8.f;  // expect: out store sectors=8
 }
 
 __global__ void passed_on(float *out)

@@ -69,7 +69,7 @@ __global__ void unions(float *out, unsigned *keys, const Word *in)
     Word word;
     word.vector = in[threadIdx.x].vector;  // expect: in load sectors=16
     out[threadIdx.x] = word.scalar[2];  // expect: out store sectors=4
-    keys[__float_as_uint(__uint_as_float(2 * threadIdx.x))] = 0;  // expect: keys store sectors=8
+    keys[__float_as_uint(bits.f) & 127] = 0;  // expect: keys store data-dependent
     out[threadIdx.x] = in[threadIdx.x].scalar[1];  // expect: in load sectors=16; out store sectors=4
 }
 

@@ -7,6 +7,7 @@ It must not know kernels.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,10 @@ def argument_type(values: HostValues, node: Node, context: Context) -> ArgumentT
         case "cast_expression":
             return _of_descriptor(node.child_by_field_name("type"), context)
         case "call_expression":
-            return _of_cast(node.child_by_field_name("function"), context)
+            function = node.child_by_field_name("function")
+            return _of_cast(function, context) or _of_construction(values, function, context)
+        case "compound_literal_expression":
+            return _of_construction(values, node.child_by_field_name("type"), context)
         case "pointer_expression" | "subscript_expression":
             inner = node.child_by_field_name("argument")
             found = argument_type(values, inner, context) if inner is not None else None
@@ -83,6 +87,40 @@ def _of_cast(function: Node | None, context: Context) -> ArgumentType | None:
         return None
     given = expressions(function.child_by_field_name("arguments"))
     return _of_descriptor(given[0], context) if len(given) == 1 else None
+
+
+def _of_construction(
+    values: HostValues, named: Node | None, context: Context
+) -> ArgumentType | None:
+    """``Functor<float>()`` and ``Functor{}`` of a class in sight."""
+    if named is None:
+        return None
+    class_name = named
+    while class_name.type in ("template_type", "template_function", "qualified_identifier"):
+        inner = class_name.child_by_field_name("name")
+        if inner is None:
+            return None
+        class_name = inner
+    if not any(_names_class(node) for node in values.scopes.occurrences(node_text(class_name))):
+        return None
+    used = {node_text(n) for n in _identifiers(named)}
+    return None if used & context.bound.keys() else _named(node_text(named), 0, context)
+
+
+def _names_class(node: Node) -> bool:
+    parent = node.parent
+    return (
+        parent is not None
+        and parent.type in ("struct_specifier", "class_specifier")
+        and parent.child_by_field_name("name") == node
+    )
+
+
+def _identifiers(node: Node) -> Iterator[Node]:
+    if node.type in ("identifier", "type_identifier"):
+        yield node
+    for child in node.named_children:
+        yield from _identifiers(child)
 
 
 def _named(base: str, depth: int, context: Context) -> ArgumentType | None:

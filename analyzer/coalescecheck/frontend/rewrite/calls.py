@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from coalescecheck.frontend.rewrite import groups, index, syntax, traits, types
+from coalescecheck.frontend.rewrite import groups, index, library, syntax, traits, types
 from coalescecheck.frontend.rewrite.emit import Mark
-from coalescecheck.frontend.rewrite.env import Env, Found, TypeBound
-from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, joined_arguments
+from coalescecheck.frontend.rewrite.env import Env, Found, Local, TypeBound
+from coalescecheck.frontend.rewrite.ex import (
+    PRIMARY,
+    UNARY,
+    Ex,
+    address_of,
+    joined_arguments,
+    literal,
+)
 from coalescecheck.frontend.rewrite.index import FunctionEntry
 from coalescecheck.frontend.rewrite.qualified import base_name
 from coalescecheck.frontend.rewrite.syntax import text
@@ -141,12 +148,15 @@ class Calls:
             if known is not None:
                 return known
             why = f"no `{candidates[0][0].name}` takes these arguments"
-            return self._unresolved(candidates[0][0], why, arguments, node)
+            return self._unresolved(candidates[0][0], why, arguments, node, env)
         if self._s.functions.full():
             why = f"`{choice.entry.name}` calls too many instances of functions"
-            return self._unresolved(choice.entry, why, arguments, node)
+            return self._unresolved(choice.entry, why, arguments, node, env)
         record = choice.found.record
         if record is None or self._s.methods.is_static(choice.entry, record):
+            constant = self._s.constant_calls.value(choice, [ex.value for ex, _ in arguments])
+            if constant is not None:
+                return literal(constant, Mark(node.start_byte))
             instance = self._s.functions.request(choice, None)
             return self._s.functions.call(instance, None, arguments, node, env)
         return self._s.methods.on_self(choice, arguments, node, env)
@@ -164,12 +174,11 @@ class Calls:
         return out
 
     def _unresolved(
-        self, entry: FunctionEntry, why: str, arguments: list[tuple[Ex, Node]], node: Node
+        self, entry: FunctionEntry, why: str, arguments: list[tuple[Ex, Node]], node: Node, env: Env
     ) -> Ex:
         self._s.say(node, "warning", f"{why}: its value is unknown")
-        return self._s.opaque_named(
-            types.mangled([entry.name]), [ex for ex, _ in arguments], types.UNKNOWN, node
-        )
+        lent = [a for ex, at in arguments for a in self.lent(ex, at, env)]
+        return self._s.opaque_named(types.mangled([entry.name]), lent, types.UNKNOWN, node)
 
     # -- objects, casts -----------------------------------------------------------------
 
@@ -256,6 +265,14 @@ class Calls:
         group = groups.function(self._s, function, name, arguments, node, env)
         if group is not None:
             return group
+        if name == "aligned_size_t" and len(arguments) == 1:
+            return arguments[0]
+        of_library = library.function(self._s, name, arguments, node, env)
+        if of_library is not None:
+            return of_library
+        copy = self._thread_copy(name, arguments, node, env)
+        if copy is not None:
+            return copy
         explicit = self.explicit_arguments(function)
         if explicit and name in ("min", "max") and len(arguments) == 2:
             type_ = self._s.typenames.type(explicit[0], env)
@@ -269,8 +286,42 @@ class Calls:
         path = "".join(text(function).split()).split("<")[0]
         path = self._s.names.namespace_path(env, path)
         spelled = types.mangled([p for p in path.split("::") if p])
+        if spelled.startswith("cub__") and not arguments:
+            return Ex("0", types.GroupType("operator"), pure=True)
         result = self._s.library_result(name, arguments)
-        return self._s.opaque_named(spelled, arguments, result, node)
+        lent = [a for ex, at in zip(arguments, nodes, strict=True) for a in self.lent(ex, *at)]
+        return self._s.opaque_named(spelled, lent, result, node)
+
+    def lent(self, ex: Ex, node: Node, env: Env) -> list[Ex]:
+        """An argument of a function nobody knows.
+
+        Called for its effect alone, it may change the numbers it is given; a function whose
+        value is used is taken for one that does not (else ``a[i] = f(i)`` would cost the store).
+        """
+        call = node.parent.parent if node.parent is not None else None
+        if call is None or call.parent is None or call.parent.type != "expression_statement":
+            return [ex]
+        found = self._s.names.find(env, text(node)) if node.type == "identifier" else None
+        local = found.binding if found is not None else None
+        if not isinstance(local, Local) or local.value is not None or not ex.lvalue:
+            return [ex]
+        if local.static or local.fixed or not isinstance(local.type, types.Scalar):
+            return [ex]
+        return [Ex(address_of(ex), types.Pointer(types.unqualified(local.type)), UNARY)]
+
+    def _thread_copy(self, name: str, arguments: list[Ex], node: Node, env: Env) -> Ex | None:
+        """``cuda::memcpy_async(to, from, 16, pipeline)`` of one thread: a ``cp.async``."""
+        if name != "memcpy_async" or len(arguments) != 4:
+            return None
+        pointers = all(isinstance(a.decayed, types.Pointer) for a in arguments[:2])
+        size = arguments[2].value
+        if not pointers or size is None or size.number not in (4, 8, 16):
+            return None
+        wanted = [arguments[0].decayed, arguments[1].decayed, types.ULONG]
+        return self._s.intrinsics.typed(
+            "__pipeline_memcpy_async", types.VOID, wanted, arguments[:3], node, env,
+            suffixed=False,
+        )  # fmt: skip
 
     def _texel(self, explicit: list[Node], arguments: list[Ex], env: Env) -> CType | None:
         """The type a texture fetch returns; None if nothing says it."""

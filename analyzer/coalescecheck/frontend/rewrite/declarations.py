@@ -130,8 +130,17 @@ class Declarations:
             env.names[variable.name] = Local(variable.name, bare, captures=captures)
         elif isinstance(type_, types.Reference):
             self._reference(variable, type_, first, env, writer)
+        elif first is not None and self._is_function(variable, bare, first):
+            env.names[variable.name] = Local(plain(first.piece), bare)
         elif not self._constant(variable, type_, first, env, writer):
             self._plain(variable, type_, first, env, writer)
+
+    @staticmethod
+    def _is_function(variable: _Variable, type_: CType, first: Ex) -> bool:
+        """Whether a pointer is another name for one function from here on."""
+        function = isinstance(type_, types.Pointer) and isinstance(type_.target, types.FunctionType)
+        named = first.pure and plain(first.piece).isidentifier()
+        return function and named and not syntax.changes_around(variable.node, variable.name)
 
     def _first(self, variable: _Variable, env: Env) -> Ex | None:
         """The initialiser's value where one expression initialises the variable."""
@@ -208,11 +217,12 @@ class Declarations:
         self, variable: _Variable, type_: CType, first: Ex | None, env: Env, writer: FunctionWriter
     ) -> None:
         c = c_name(variable.name)
+        fixed = type_.const
         if not variable.static:
             type_ = types.unqualified(type_) if not isinstance(type_, types.Array) else type_
         type_ = self._sized(variable, type_)
         value = self._initialiser(variable, type_, first, env)
-        env.names[variable.name] = Local(c, type_, static=variable.static)
+        env.names[variable.name] = Local(c, type_, static=variable.static, fixed=fixed)
         self._line(variable, type_, c, value, writer)
 
     def _sized(self, variable: _Variable, type_: CType) -> CType:
@@ -268,6 +278,12 @@ class Declarations:
 
     def _shared(self, variable: _Variable, env: Env, writer: FunctionWriter) -> None:
         c, type_ = c_name(variable.name), types.unqualified(variable.type)
+        element = type_
+        while isinstance(element, types.Array):
+            element = element.element
+        if isinstance(element, types.GroupType):  # a library's storage: only it knows what it holds
+            env.names[variable.name] = Local(c, element)
+            return
         if not variable.extern:
             env.names[variable.name] = Local(c, type_, static=True)
             self._line(variable, type_, c, None, writer, "[[cuda::shared]] ")

@@ -30,7 +30,8 @@ class Local:
     """A variable or parameter; ``c`` is its C name, ``value`` its constant if it has one.
 
     ``literal`` says that the constant is written instead of the name.  ``captures`` are the
-    hidden arguments of a lambda held by the variable.
+    hidden arguments of a lambda held by the variable.  A ``fixed`` one is const or a
+    parameter: no unknown function is expected to change it.
     """
 
     c: str
@@ -39,6 +40,7 @@ class Local:
     literal: bool = False
     captures: tuple[Piece, ...] = ()
     static: bool = False
+    fixed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,7 +175,7 @@ class Functions:
             return Parameter(c, bare, node, default, hidden), Local(c, bare, captures=captures)
         if isinstance(bare, types.GroupType):
             return Parameter(c, bare, node, default), Local(c, bare)
-        return Parameter(c, type_, node, default), Local(c, type_)
+        return Parameter(c, type_, node, default), Local(c, type_, fixed=True)
 
     def _pack(self, node: Node, env: Env) -> list[Parameter]:
         """``Ts... xs``: one parameter for each type of the pack."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
 _SPACES = {"__constant__": "constant", "__managed__": "managed", "__shared__": "shared"}
+_NESTED = ("initializer_list", "initializer_pair")
 _LARGEST_TABLE = 4096  # elements of an initialiser that is written out
 
 
@@ -41,6 +42,7 @@ class Globals:
         self._s = session
         self._known: dict[tuple[object, ...], _Global] = {}
         self._open: set[tuple[object, ...]] = set()
+        self._tables: dict[str, tuple[Node, types.Array, Env]] = {}
 
     def use(self, entry: VariableEntry, env: Env, node: Node) -> Ex:
         """The variable as an expression; a constant is its value."""
@@ -113,7 +115,23 @@ class Globals:
         initialiser = self._initialiser(value_node, type_, env)
         piece: Piece = (head, ";") if initialiser is None else (head, " = ", initialiser, ";")
         self._s.output.globals.append((0, (Mark(entry.node.start_byte), piece)))
+        if space == "static " and isinstance(type_, types.Array) and listed and value_node:
+            self._tables[c] = (value_node, type_, env)
         return _Global(c, type_, None)
+
+    def element(self, base: Ex, index: Value) -> Ex | None:
+        """``table[1]`` of a ``constexpr`` table is a constant: device code reads no memory."""
+        piece = base.piece
+        name = piece[1] if isinstance(piece, tuple) and len(piece) == 2 else None
+        table = self._tables.get(name) if isinstance(name, str) else None
+        if table is None or index.type.is_float:
+            return None
+        node, type_, env = table
+        items = syntax.operands(node)
+        if not 0 <= index.number < len(items) or items[int(index.number)].type in _NESTED:
+            return None
+        value = self._value(items[int(index.number)], type_.element, env)
+        return None if value is None else literal(value)
 
     @staticmethod
     def _space(node: Node, type_: CType, constant: bool) -> str:

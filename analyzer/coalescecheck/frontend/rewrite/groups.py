@@ -154,6 +154,10 @@ def _property(session: Session, group: GroupType, name: str) -> Ex | None:
             return _volume(session)
         case "grid" if ranked:
             return _grid_rank(session, own)
+        case "grid" if counted:
+            return _product(_blocks(session), _volume(session))
+        case "grid" if name == "num_blocks":
+            return _blocks(session)
         case "tile" if group.size and ranked:
             piece = (own.at(BINARY["%"]), f" % {group.size}u")
             return Ex(piece, types.UINT, BINARY["%"], pure=True)
@@ -168,6 +172,18 @@ def _property(session: Session, group: GroupType, name: str) -> Ex | None:
             return Ex(rounded, types.UINT, BINARY["/"], pure=True)
         case _:
             return None
+
+
+def _blocks(session: Session) -> Ex:
+    """How many blocks the grid has."""
+    session.builtin_variable("gridDim")
+    piece = "(unsigned long long)gridDim.x * gridDim.y * gridDim.z"
+    return Ex(piece, types.Scalar("unsigned long long"), BINARY["*"], pure=True)
+
+
+def _product(a: Ex, b: Ex) -> Ex:
+    level = BINARY["*"]
+    return Ex((a.at(level), " * (", b.piece, ")"), a.type, level, pure=True)
 
 
 def _grid_rank(session: Session, own: Ex) -> Ex:

@@ -14,7 +14,7 @@ from tree_sitter import Node
 from coalescecheck.frontend.rewrite import groups, syntax, types
 from coalescecheck.frontend.rewrite.emit import Mark
 from coalescecheck.frontend.rewrite.env import Env
-from coalescecheck.frontend.rewrite.ex import BINARY, COMMA, UNARY, Ex, integer
+from coalescecheck.frontend.rewrite.ex import BINARY, COMMA, UNARY, Ex, cast, integer
 from coalescecheck.frontend.rewrite.intrinsics import place
 from coalescecheck.frontend.rewrite.output import c_name
 from coalescecheck.frontend.rewrite.types import CType
@@ -22,13 +22,18 @@ from coalescecheck.frontend.rewrite.types import CType
 if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
-_CP_ASYNC = re.compile(r"cp\.async\.c[ag]\.shared\.global\S*\s+\[\s*%(\d+)\s*\]\s*,"
-                       r"\s*\[\s*%(\d+)\s*\]\s*,\s*(%?\d+)")  # fmt: skip
-_LDMATRIX = re.compile(r"ldmatrix\.\S*?\.x([124])\S*\s+\{([^}]*)\}\s*,\s*\[\s*%(\d+)\s*\]")
+_PLACE = r"\[\s*(%\d+(?:\s*\+\s*-?\w+)?)\s*\]"  # [%1] or [%1+16]
+_CP_ASYNC = re.compile(rf"cp\.async\.c[ag]\.shared\.global\S*\s+{_PLACE}\s*,"
+                       rf"\s*{_PLACE}\s*,\s*(%?\d+)")  # fmt: skip
+_LDMATRIX = re.compile(rf"ldmatrix\.\S*?\.x([124])\S*\s+\{{([^}}]*)\}}\s*,\s*{_PLACE}")
 _LOAD = re.compile(r"\bld\.(?:\w+\.)*?(global|shared)(?:[.:]\w+)*?(?:\.v([24]))?\.([busf])(\d+)\s+"
-                   r"\{?([%\d,\s]+)\}?\s*,\s*\[\s*%(\d+)\s*\]")  # fmt: skip
-_STORE = re.compile(r"\bst\.(?:\w+\.)*?(global|shared)(?:[.:]\w+)*?(?:\.v([24]))?\.([busf])(\d+)\s+"
-                    r"\[\s*%(\d+)\s*\]\s*,\s*\{?([%\d,\s]+)\}?")  # fmt: skip
+                   rf"\{{?([%\d,\s]+)\}}?\s*,\s*{_PLACE}")  # fmt: skip
+_STORE = re.compile(
+    r"\bst\.(?:\w+\.)*?(global|shared)(?:[.:]\w+)*?(?:\.v([24]))?\.([busf])(\d+)\s+"
+    rf"{_PLACE}\s*,\s*\{{?([%\d,\s]+)\}}?"
+)
+_GUARD = re.compile(r"setp\.(ne|eq)\.[bsu]\d+\s+(\w+)\s*,\s*%(\d+)\s*,\s*0\s*;")
+_PREDICATE = re.compile(r"@(!?)(\w+)\s")  # fmt: skip
 _BARRIER = re.compile(r"^\s*(bar|barrier)\.sync\s+0\s*;?\s*$")
 _SCALARS = {
     ("f", 32): types.FLOAT, ("f", 64): types.DOUBLE, ("s", 32): types.INT,
@@ -74,7 +79,25 @@ class InlineAsm:
     def _known(
         self, code: str, outputs: list[Ex], inputs: list[Ex], node: Node, env: Env
     ) -> Ex | None:
+        """An instruction that is understood, under its predicate if it has one."""
         operands = [*outputs, *inputs]
+        predicates = _PREDICATE.findall(code)
+        if not predicates:
+            return self._instruction(code, outputs, operands, node, env)
+        guard = _guard(code, predicates, operands)
+        if guard is None:
+            return None
+        start = code.index("@")
+        only = code[start : code.find(";", start)]
+        done = self._instruction(only, outputs, operands, node, env)
+        if done is None:
+            return None
+        piece = (guard.at(BINARY["&&"]), " && (", done.piece, ", 1)")
+        return Ex(("(void)(", piece, ")"), types.VOID, UNARY)
+
+    def _instruction(
+        self, code: str, outputs: list[Ex], operands: list[Ex], node: Node, env: Env
+    ) -> Ex | None:
         if _BARRIER.match(code):
             return self._s.intrinsics.call("__syncthreads", [], node, env)
         if "%laneid" in code and code.strip().startswith("mov") and len(outputs) == 1:
@@ -96,7 +119,7 @@ class InlineAsm:
         return None
 
     def _copy(self, match: re.Match[str], operands: list[Ex], node: Node, env: Env) -> Ex | None:
-        target, source = _pick(operands, match[1]), _pick(operands, match[2])
+        target, source = _pick_place(operands, match[1]), _pick_place(operands, match[2])
         size = _pick(operands, match[3][1:]) if match[3][0] == "%" else integer(int(match[3]))
         if target is None or source is None or size is None:
             return None
@@ -107,7 +130,7 @@ class InlineAsm:
         )  # fmt: skip
 
     def _matrix(self, match: re.Match[str], operands: list[Ex], node: Node, env: Env) -> Ex | None:
-        address = _pick(operands, match[3])
+        address = _pick_place(operands, match[3])
         targets = [_pick(operands, n) for n in re.findall(r"%(\d+)", match[2])]
         if address is None or any(t is None or not t.lvalue for t in targets):
             return None
@@ -133,7 +156,7 @@ class InlineAsm:
 
     def _load(self, match: re.Match[str], operands: list[Ex], node: Node, env: Env) -> Ex | None:
         type_ = self._accessed(match[3], match[4], match[2])
-        address = _pick(operands, match[6])
+        address = _pick_place(operands, match[6])
         targets = [_pick(operands, n) for n in re.findall(r"%(\d+)", match[5])]
         if type_ is None or address is None or not targets:
             return None
@@ -153,7 +176,7 @@ class InlineAsm:
 
     def _store(self, match: re.Match[str], operands: list[Ex], node: Node, env: Env) -> Ex | None:
         type_ = self._accessed(match[3], match[4], match[2])
-        address = _pick(operands, match[5])
+        address = _pick_place(operands, match[5])
         sources = [_pick(operands, n) for n in re.findall(r"%(\d+)", match[6])]
         values = [s for s in sources if s is not None]
         if type_ is None or address is None or not values or len(values) < len(sources):
@@ -180,6 +203,36 @@ class InlineAsm:
             total = step if total is None else self._s.expressions.sequence(total, step)
             inputs = [i for i in inputs if i.pure]  # read once
         return total if total is not None else Ex("((void)0)", types.VOID, COMMA)
+
+
+def _guard(code: str, predicates: list[tuple[str, str]], operands: list[Ex]) -> Ex | None:
+    """The condition ``setp.ne.b32 p, %3, 0; @p …`` makes; None for any other predicate."""
+    match = _GUARD.search(code)
+    if match is None or len(predicates) != 1 or predicates[0][1] != match[2]:
+        return None
+    value = _pick(operands, match[3])
+    if value is None:
+        return None
+    equal = (match[1] == "eq") != (predicates[0][0] == "!")
+    piece = (value.at(BINARY["=="] + 1), " == 0" if equal else " != 0")
+    return Ex(piece, types.BOOL, BINARY["=="])
+
+
+def _pick_place(operands: list[Ex], spelled: str) -> Ex | None:
+    """The address ``%1`` or ``%1+16`` names; bytes are added."""
+    number, _, offset = spelled.removeprefix("%").partition("+")
+    address = _pick(operands, number.strip())
+    if address is None or not offset.strip():
+        return address
+    try:
+        distance = int(offset.strip(), 0)
+    except ValueError:
+        return None
+    type_ = address.decayed
+    if isinstance(type_, types.Pointer):
+        address = cast(address, types.Pointer(types.CHAR))
+    piece = (address.at(BINARY["+"]), f" + {distance}")
+    return Ex(piece, address.decayed, BINARY["+"], pure=address.pure)
 
 
 def _pick(operands: list[Ex], number: str) -> Ex | None:

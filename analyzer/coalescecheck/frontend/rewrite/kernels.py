@@ -200,6 +200,7 @@ def rewrite_kernel(unit: Unit, decl: KernelDecl, template_args: Mapping[str, str
     entry, home = decl.entry, _home(session, decl.entry, decl.home)
     head = _head(entry)
     bound = _bound(session, head, template_args, home)
+    _unknown_packs(session, decl, head, template_args)
     special = _specialisation(session, decl, head, bound, home)
     env = Env(home, {} if special is not None else dict(bound))
     entry = special or entry
@@ -232,6 +233,19 @@ def rewrite_kernel(unit: Unit, decl: KernelDecl, template_args: Mapping[str, str
         bounds if bounds is not None else decl.max_threads,
         tuple(session.output.diagnostics),
     )
+
+
+def _unknown_packs(
+    session: Session,
+    decl: KernelDecl,
+    head: tuple[TemplateParameter, ...],
+    given: Mapping[str, str],
+) -> None:
+    """Whatever an unknown pack stands for is missing from the result."""
+    for parameter in head:
+        if parameter.pack and parameter.name not in given:
+            message = f"the pack `{parameter.name}` is not known: what it is used for is missing"
+            session.output.say(decl.span, "warning", message, hides=True)
 
 
 def _home(session: Session, entry: FunctionEntry, owners: tuple[index.RecordEntry, ...]) -> Env:

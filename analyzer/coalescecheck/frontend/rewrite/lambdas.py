@@ -66,6 +66,7 @@ class Lambdas:
         return self.call(callee, callee.type, [], node, env)
 
     def _closure(self, node: Node, body: Node | None, env: Env) -> Ex:
+        env = self._initialised(node, body, env)
         captures = self._captures(node, body, env)
         cname = f"lambda__{node.start_byte}"
         source = LambdaSource(node, body, env, captures)
@@ -77,6 +78,42 @@ class Lambdas:
         for capture in captures:
             pieces += self._passed(capture, node)
         return Ex("0", closure, pure=True, captures=tuple(pieces))
+
+    def _initialised(self, node: Node, body: Node | None, env: Env) -> Env:
+        """The environment of the body: captures with an initialiser, and captures by copy that
+        later changes must not reach, are variables of their own."""
+        holder = node.child_by_field_name("captures")
+        inner = env.child({})
+        for item in syntax.operands(holder):
+            left, value = item.child_by_field_name("left"), item.child_by_field_name("right")
+            if item.type == "lambda_capture_initializer" and left is not None and value:
+                self._own_variable(text(left), self._s.expressions.emit(value, env), node, inner)
+        if body is not None and holder is not None and body is not node:
+            for name in _copied(holder, body):
+                self._snapshot(name, node, env, inner)
+        return inner if inner.names else env
+
+    def _snapshot(self, name: str, node: Node, env: Env, inner: Env) -> None:
+        """A copy of a variable that may change after the lambda was made."""
+        found = self._s.names.find(env, name)
+        local = found.binding if found is not None else None
+        if not isinstance(local, Local) or local.value is not None or name in inner.names:
+            return
+        scalar = isinstance(local.type, types.Scalar | types.Pointer)
+        if scalar and syntax.changes_around(node, name):
+            self._own_variable(name, Naming.local(local, Mark(node.start_byte)), node, inner)
+
+    def _own_variable(self, name: str, ex: Ex, node: Node, env: Env) -> None:
+        if ex.value is not None:
+            env.names[name] = Local(name, types.unqualified(ex.decayed), ex.value, literal=True)
+            return
+        if env.function is None:
+            return
+        type_ = types.unqualified(ex.decayed)
+        self._s.output.need(type_)
+        c = env.function.fresh(name)
+        env.function.line((Mark(node.start_byte), types.declare(type_, c), " = ", ex.at(2), ";"))
+        env.names[name] = Local(c, type_)
 
     def _passed(self, capture: Capture, node: Node) -> list[Piece]:
         local = capture.local
@@ -115,7 +152,7 @@ class Lambdas:
         if body is None:
             return False
         for part in syntax.walk(body):
-            if part.type == "identifier" and text(part) == name and _may_change(part):
+            if part.type == "identifier" and text(part) == name and syntax.may_change(part):
                 return True
         return False
 
@@ -246,6 +283,20 @@ class Lambdas:
         return self._s.typenames.type(inner[-1], env) if inner else types.Auto()
 
 
+def _copied(holder: Node, body: Node) -> list[str]:
+    """The names a lambda captures by copy: listed ones, and all it uses after ``[=]``."""
+    by_reference = {
+        text(item)
+        for item in syntax.operands(holder)
+        if item.prev_sibling is not None and item.prev_sibling.type == "&"
+    }
+    names = [text(n) for n in syntax.operands(holder) if n.type == "identifier"]
+    default = syntax.child(holder, "lambda_default_capture")
+    if default is not None and text(default) == "=":
+        names += [text(n) for n in syntax.walk(body) if n.type == "identifier"]
+    return [name for name in dict.fromkeys(names) if name not in by_reference]
+
+
 def _resolved(type_: CType, argument: Ex) -> CType:
     """``auto`` parameters take the argument's type."""
     if isinstance(type_, types.Auto):
@@ -259,19 +310,3 @@ def _resolved(type_: CType, argument: Ex) -> CType:
     if isinstance(type_, types.Pointer) and isinstance(type_.target, types.Auto):
         return argument.decayed
     return type_
-
-
-def _may_change(node: Node) -> bool:
-    """Whether an occurrence of a name may change the variable."""
-    parent = node.parent
-    if parent is None:
-        return False
-    match parent.type:
-        case "assignment_expression":
-            return parent.child_by_field_name("left") == node
-        case "update_expression" | "argument_list":
-            return True
-        case "pointer_expression":
-            return text(parent).startswith("&")
-        case _:
-            return False

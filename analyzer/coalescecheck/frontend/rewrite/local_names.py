@@ -11,9 +11,9 @@ from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import index, syntax, types
 from coalescecheck.frontend.rewrite.body import FunctionWriter
-from coalescecheck.frontend.rewrite.emit import Mark, plain
+from coalescecheck.frontend.rewrite.emit import Mark, Piece, plain
 from coalescecheck.frontend.rewrite.env import Env, Local, TypeBound, ValueBound
-from coalescecheck.frontend.rewrite.ex import ASSIGN, integer
+from coalescecheck.frontend.rewrite.ex import ASSIGN, Ex, integer
 from coalescecheck.frontend.rewrite.output import c_name
 from coalescecheck.frontend.rewrite.syntax import text
 
@@ -36,6 +36,11 @@ class LocalNames:
         if value is None:
             return
         ex = self._s.expressions.emit(value, env)
+        reference = syntax.inner_declarator(declarator)
+        by_address = reference is not None and reference.type == "reference_declarator"
+        if isinstance(ex.type, types.Array) and ex.lvalue and ex.type.count == len(names):
+            self._elements(ex, names, declarator, env, writer, by_address=by_address)
+            return
         fields = ex.type.layout.fields if isinstance(ex.type, types.Record) else []
         if len(fields) != len(names):
             self._s.say(
@@ -50,8 +55,6 @@ class LocalNames:
             return
         holder = writer.fresh("bound")
         type_ = types.unqualified(ex.type)
-        reference = syntax.inner_declarator(declarator)
-        by_address = reference is not None and reference.type == "reference_declarator"
         if by_address and ex.lvalue:
             spelled = types.declare(types.Pointer(type_), holder)
             writer.line((spelled, " = ", self._s.functions.receiver(ex, ()), ";"))
@@ -60,6 +63,29 @@ class LocalNames:
         arrow = "->" if by_address and ex.lvalue else "."
         for name, field in zip(names, fields, strict=True):
             env.names[name] = Local(f"{holder}{arrow}{field.name}", field.type, static=True)
+
+    def _elements(
+        self,
+        array: Ex,
+        names: list[str],
+        node: Node,
+        env: Env,
+        writer: FunctionWriter,
+        *,
+        by_address: bool,
+    ) -> None:
+        """``auto [a, b] = array;``: a variable, or a reference, for each element."""
+        mark = Mark(node.start_byte)
+        for number, name in enumerate(names):
+            element = self._s.operators.element(array, integer(number), node, env)
+            type_: types.CType = types.unqualified(element.type)
+            value: Piece = element.at(ASSIGN)
+            if by_address:
+                type_ = types.Reference(element.type)
+                value = self._s.conversions.bound(element, type_, node, env)
+            self._s.output.need(type_)
+            writer.line((mark, types.declare(type_, c_name(name)), " = ", value, ";"))
+            env.names[name] = Local(c_name(name), type_)
 
     def type_name(self, node: Node, env: Env) -> None:
         """A typedef or using declaration."""
@@ -72,6 +98,15 @@ class LocalNames:
                         self._s.records.in_place(entry.type, env)
                     type_ = self._s.typenames.alias(entry, env)
                     env.names[name] = TypeBound(type_)
+
+    def using(self, node: Node, env: Env) -> None:
+        """A using declaration, using directive or namespace alias in a block."""
+        if env.scope is None:
+            at: Env | None = env
+            while at is not None and (at.scope is None or at.scope.kind != "namespace"):
+                at = at.parent
+            env.scope = index.Scope("", at.scope if at is not None else self._s.top)
+        index.local_entries(node, env.scope)
 
     def local_enum(self, node: Node, env: Env) -> None:
         """The enumerators of an enum declared in a function."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from coalescecheck.frontend.rewrite import groups, index, syntax, types
+from coalescecheck.frontend.rewrite import groups, index, library, syntax, types
 from coalescecheck.frontend.rewrite.emit import Mark, Piece, plain
 from coalescecheck.frontend.rewrite.env import Env, Found
 from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, dereferenced
@@ -124,6 +124,9 @@ class Methods:
         name = base_name(field)
         arguments = self._s.calls.typed_arguments(self._candidates(base, name), nodes)
         exs = [ex for ex, _ in arguments]
+        lent = [a for ex, at in arguments for a in self._s.calls.lent(ex, at, env)]
+        if isinstance(base.type, types.GroupType) and base.type.kind == library.LIBRARY:
+            return library.method(self._s, name, exs, lent, node)
         if isinstance(base.type, types.GroupType):
             return groups.method(self._s, base.type, name, exs, node)
         if isinstance(base.type, types.Record):
@@ -134,7 +137,7 @@ class Methods:
             return Ex("((void)0)", types.VOID)
         self._s.say(node, "warning", f"method `{name}` is not known: its value is unknown")
         return self._s.opaque_named(
-            f"method__{types.mangled([name])}", [*self._object(base), *exs], types.UNKNOWN, node
+            f"method__{types.mangled([name])}", [*self._object(base), *lent], types.UNKNOWN, node
         )
 
     def _candidates(self, base: Ex, name: str) -> list[tuple[FunctionEntry, Found]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tree_sitter import Node
 
 from coalescecheck.frontend import constants, ctypes_lp64
+from coalescecheck.frontend.misread_casts import is_within_operator
 from coalescecheck.frontend.rewrite import misread, syntax, types
 from coalescecheck.frontend.rewrite.builtin_types import is_vector
 from coalescecheck.frontend.rewrite.emit import Mark, Piece
@@ -323,6 +324,10 @@ class Operators:
             return cast_after_all
         base = self._s.expressions.emit(argument, env)
         index = self._s.expressions.emit(parts[-1], env)
+        if index.value is not None and len(parts) == 1:
+            constant = self._s.globals.element(base, index.value)
+            if constant is not None:
+                return constant
         for skipped in reversed(parts[:-1]):  # `a[i, j]` is a comma expression
             index = self._s.expressions.sequence(self._s.expressions.emit(skipped, env), index)
         return self.element(base, index, node, env)
@@ -342,6 +347,8 @@ class Operators:
 
     def element(self, base: Ex, index: Ex, node: Node, env: Env) -> Ex:
         """``base[index]``."""
+        if isinstance(base.type, types.GroupType):
+            return base
         if isinstance(base.type, types.Record):
             defined = self._s.methods.operator("[]", [base, index], node, env)
             if defined is not None:
@@ -370,6 +377,8 @@ class Operators:
         plain_name = inner is not None and named.child_by_field_name("declarator") is None
         if plain_name and inner is not None and self._is_value(inner, env):
             # `(n)-1` read as a cast of `-1`
+            if is_within_operator(node):
+                return self._not_understood(node, env)
             sign = syntax.sign_of(value)
             argument = value.child_by_field_name("argument")
             if argument is not None and sign in ("-", "+", "*", "&"):

@@ -126,12 +126,12 @@ class Output:
         keyword = "union" if layout.union else "struct"
         self.types.append((0, f"typedef {keyword} {layout.cname} {layout.cname};"))
 
-    def say(self, span: Span, severity: str, message: str) -> None:
+    def say(self, span: Span, severity: str, message: str, *, hides: bool = False) -> None:
         """Adds a diagnostic once per place."""
         key = (span.line, span.column, message)
         if key not in self._said:
             self._said.add(key)
-            self.diagnostics.append(Diagnostic(span, severity, message))
+            self.diagnostics.append(Diagnostic(span, severity, message, hides))
 
     def write(self, writer: Writer) -> None:
         """All sections, in the order C needs."""

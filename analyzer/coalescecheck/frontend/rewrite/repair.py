@@ -7,11 +7,12 @@ offsets still mean the same places.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from functools import cache
 
-import tree_sitter_cuda
-from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
+from tree_sitter import Node, Query, QueryCursor, Tree
+
+from coalescecheck.frontend.misread_casts import CastMender
+from coalescecheck.frontend.patches import Edits, language
 
 # what is replaced (a pattern's last group, or all of it), and by what
 _SUBSTITUTES = (
@@ -31,77 +32,42 @@ _SUBSTITUTES = (
         b"",
     ),
 )
-_NEWLINE = re.compile(rb"\n")
-# `(a[i]) + b` and `(f(x)) - b` read as casts: there are no casts to arrays and functions
 # same precedence; whoever emits an operator looks at the original code
 _STAND_INS = {"*": b"/", "&": b"^", "<": b">"}
 _ROUNDS = 4  # one misread expression may hide another
+# `(a[i]) + b` and `(f(x)) - b` read as casts: there are no casts to arrays and functions
 _NO_CAST = ("abstract_array_declarator", "abstract_function_declarator")
-
-
-class _Edits:
-    """Replacements of equal length, and a reparse that looks only at what they touch."""
-
-    def __init__(self, code: bytes, tree: Tree) -> None:
-        self.code = bytearray(code)
-        self.tree = tree
-        self._touched: list[int] = []
-
-    def put(self, start: int, text: bytes) -> None:
-        """``text`` at offset ``start``."""
-        self.code[start : start + len(text)] = text
-        self._touched += [start, start + len(text)]
-
-    def parsed(self) -> bool:
-        """Brings the tree up to date; False if nothing was replaced."""
-        if not self._touched:
-            return False
-        lines = [m.end() for m in _NEWLINE.finditer(self.code)]
-
-        def point(byte: int) -> tuple[int, int]:
-            row = bisect_right(lines, byte)
-            return row, byte - (lines[row - 1] if row else 0)
-
-        tree = self.tree.copy()  # the original belongs to others
-        for start, end in zip(self._touched[::2], self._touched[1::2], strict=True):
-            tree.edit(start, end, end, point(start), point(end), point(end))
-        self._touched.clear()
-        self.tree = Parser(_language()).parse(bytes(self.code), tree)
-        return True
 
 
 def repaired(code: bytes, tree: Tree) -> Tree:
     """The tree of ``code`` with the words replaced; ``tree`` itself if there are none."""
-    edits = _Edits(code, tree)
+    edits = Edits(code, tree)
     for pattern, replacement in _SUBSTITUTES:
         for match in pattern.finditer(code):
             group = match.lastindex or 0
             start, end = match.span(group)
             edits.put(start, replacement.ljust(end - start))
     edits.parsed()
+    casts = CastMender()
     for _ in range(_ROUNDS):
         _disguise(edits)
+        casts.mend(edits)
         if not edits.parsed():
             break
     return edits.tree
 
 
 @cache
-def _language() -> Language:
-    return Language(tree_sitter_cuda.language())
-
-
-@cache
 def _suspects() -> Query:
     """Compiled once: that takes as long as parsing a large file."""
     return Query(
-        _language(),
+        language(),
         "(cast_expression) @cast (template_function) @template "
         "(compound_statement (declaration declarator: (function_declarator) @prototype))",
     )
 
 
-def _disguise(edits: _Edits) -> None:
+def _disguise(edits: Edits) -> None:
     """Replaces characters that make the grammar misread expressions."""
     captured = QueryCursor(_suspects()).captures(edits.tree.root_node)
     for node in captured.get("cast", []):
@@ -112,7 +78,7 @@ def _disguise(edits: _Edits) -> None:
         _initialiser(node, edits)
 
 
-def _cast(node: Node, edits: _Edits) -> None:
+def _cast(node: Node, edits: Edits) -> None:
     """``(a[i]) + b``: blanks for the parentheses.  ``(n * (m)) - 1``: another operator."""
     type_ = node.child_by_field_name("type")
     declarator = type_.child_by_field_name("declarator") if type_ is not None else None
@@ -126,7 +92,7 @@ def _cast(node: Node, edits: _Edits) -> None:
             edits.put(child.start_byte, b" ")
 
 
-def _comparison(node: Node, edits: _Edits) -> None:
+def _comparison(node: Node, edits: Edits) -> None:
     """``a < b && c >= d`` is no template: nobody writes ``&&`` bare in template arguments."""
     arguments = node.child_by_field_name("arguments")
     if arguments is None:
@@ -137,7 +103,7 @@ def _comparison(node: Node, edits: _Edits) -> None:
             edits.put(arguments.start_byte, _STAND_INS["<"])
 
 
-def _initialiser(node: Node, edits: _Edits) -> None:
+def _initialiser(node: Node, edits: Edits) -> None:
     """``int x(a[i]);`` in a function is no prototype: ``int x=a[i] ;``."""
     parameters = node.child_by_field_name("parameters")
     if parameters is None or parameters.named_child_count != 1:

@@ -15,6 +15,7 @@ from coalescecheck.frontend.rewrite import index, syntax, types
 from coalescecheck.frontend.rewrite.body import FunctionWriter
 from coalescecheck.frontend.rewrite.builtin_types import builtin_type
 from coalescecheck.frontend.rewrite.calls import Calls
+from coalescecheck.frontend.rewrite.constant_calls import ConstantCalls
 from coalescecheck.frontend.rewrite.construction import Construction, Initialisers
 from coalescecheck.frontend.rewrite.conversions import Conversions
 from coalescecheck.frontend.rewrite.declarations import Declarations
@@ -87,6 +88,7 @@ class Session:
         self.functions = Functions(self)
         self.intrinsics = Intrinsics(self)
         self.calls = Calls(self)
+        self.constant_calls = ConstantCalls(self)
         self.methods = Methods(self)
         self.construction = Construction(self)
         self.initialisers = Initialisers(self)

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
 _UNROLL = re.compile(r"unroll\b\s*\(?\s*(\w*)")
 _IGNORED = frozenset(
-    {"comment", "static_assert_declaration", "using_declaration", ";", "{", "}",
-     "namespace_alias_definition", "friend_declaration"}
+    {"comment", "static_assert_declaration", ";", "{", "}", "friend_declaration"}
 )  # fmt: skip
 
 
@@ -41,6 +40,8 @@ class Statements:
             "declaration": self._declaration,
             "alias_declaration": self._type_name,
             "type_definition": self._type_name,
+            "using_declaration": self._using,
+            "namespace_alias_definition": self._using,
             "struct_specifier": self._record,
             "class_specifier": self._record,
             "union_specifier": self._record,
@@ -156,6 +157,9 @@ class Statements:
 
     def _type_name(self, node: Node, env: Env, writer: FunctionWriter) -> None:
         self._s.local_names.type_name(node, env)
+
+    def _using(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        self._s.local_names.using(node, env)
 
     def _record(self, node: Node, env: Env, writer: FunctionWriter) -> None:
         self._s.records.in_place(node, env)
@@ -355,6 +359,18 @@ class Statements:
         ex = self._s.expressions.emit(node, env)
         return self._s.conversions.truth(ex, node, env).piece if ex.type != types.VOID else ex.piece
 
+    def _listed(self, node: Node, env: Env, writer: FunctionWriter) -> Ex:
+        """``{a, b, c}`` as an array of its own."""
+        exs = [self._s.expressions.emit(item, env) for item in syntax.operands(node)]
+        element = types.unqualified(exs[0].decayed) if exs else types.INT
+        array = types.Array(element, len(exs))
+        self._s.output.need(array)
+        name = writer.fresh("list")
+        values = [self._s.conversions.coerce(ex, element, node, env).at(ASSIGN) for ex in exs]
+        mark = Mark(node.start_byte)
+        writer.line((mark, "const ", types.declare(array, name), " = {", joined(values), "};"))
+        return Ex(name, array, PRIMARY, lvalue=True)
+
     def _for_range(self, node: Node, env: Env, writer: FunctionWriter) -> None:
         """Over an array: a counted loop.  Over anything else: an unknown number of turns."""
         unroll = self._taken_unroll()
@@ -363,7 +379,10 @@ class Statements:
         if right is None or declarator is None:
             self._unknown(node, env, writer)
             return
-        over = self._s.expressions.emit(right, env)
+        if right.type == "initializer_list":
+            over = self._listed(right, env, writer)
+        else:
+            over = self._s.expressions.emit(right, env)
         counter = writer.fresh("turn")
         inner = env.child({})
         index = Ex(counter, types.INT, PRIMARY, pure=True)

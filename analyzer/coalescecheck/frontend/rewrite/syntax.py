@@ -154,3 +154,32 @@ def sign_of(node: Node) -> str:
     sign = node.child_by_field_name("operator")
     spelled = text(sign) if sign is not None else ""
     return _OPERATOR_WORDS.get(spelled, spelled)
+
+
+def changes_around(node: Node, name: str) -> bool:
+    """Whether the function around ``node`` may change the variable ``name``."""
+    function = node.parent
+    while function is not None and function.type != "function_definition":
+        function = function.parent
+    if function is None:
+        return False
+    return any(
+        part.type == "identifier" and text(part) == name and may_change(part)
+        for part in walk(function)
+    )
+
+
+def may_change(node: Node) -> bool:
+    """Whether an occurrence of a name may change the variable."""
+    parent = node.parent
+    if parent is None:
+        return False
+    match parent.type:
+        case "assignment_expression":
+            return parent.child_by_field_name("left") == node
+        case "update_expression" | "argument_list":
+            return True
+        case "pointer_expression":
+            return text(parent).startswith("&")
+        case _:
+            return False

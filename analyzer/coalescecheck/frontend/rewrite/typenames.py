@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from coalescecheck.frontend.rewrite import groups, index, syntax, traits, types
+from coalescecheck.frontend.rewrite import groups, index, library, syntax, traits, types
 from coalescecheck.frontend.rewrite.builtin_types import builtin_type
 from coalescecheck.frontend.rewrite.env import (
     Argument,
@@ -22,6 +22,7 @@ from coalescecheck.frontend.rewrite.env import (
     TypeBound,
     ValueBound,
 )
+from coalescecheck.frontend.rewrite.qualified import base_name
 from coalescecheck.frontend.rewrite.syntax import text
 from coalescecheck.frontend.rewrite.types import CType
 
@@ -181,7 +182,7 @@ class TypeNames:
 
     def _builtin(self, path: str, node: Node, env: Env) -> CType:
         name = path.rsplit("::", 1)[-1]
-        known = builtin_type(name) or groups.group_type(name)
+        known = builtin_type(name) or groups.group_type(name) or library.member_type(name)
         if known is not None:
             return known
         if name in ("int", "float", "double", "char", "bool", "void", "long", "short"):
@@ -255,9 +256,9 @@ class TypeNames:
         if known is not None:
             return known
         if last.type in ("template_type", "template_function"):
-            tile = groups.tile_type(self._s, last, env)
-            if tile is not None:
-                return tile
+            known = groups.tile_type(self._s, last, env) or self._library(last, env)
+            if known is not None:
+                return known
             return self._unknown(path, node)
         return self._builtin(path, node, env)
 
@@ -271,7 +272,12 @@ class TypeNames:
             if type_ is not None:
                 return type_
         known = traits.type_trait(self._s, node, env) or groups.tile_type(self._s, node, env)
+        known = known or self._library(node, env)
         return known if known is not None else self._unknown(text(node), node)
+
+    def _library(self, node: Node, env: Env) -> CType | None:
+        arguments = syntax.operands(node.child_by_field_name("arguments"))
+        return library.class_of(self._s, base_name(node), arguments, env)
 
     def applied(self, found: Found, node: Node, env: Env) -> CType | None:
         """A class or alias template applied to arguments."""

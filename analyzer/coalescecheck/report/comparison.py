@@ -1,0 +1,133 @@
+"""Reports side by side, access by access: two versions of a file, or several launch shapes.
+
+In: reports with a title each.  Out: text, one table per kernel.  Kernels belong together by name
+and template arguments, accesses by kind and source text, else by kind and array, in their order.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+from coalescecheck import wording
+from coalescecheck.analysis import AccessResult, KernelAnalysis
+from coalescecheck.report.model import Report, traffic
+
+T = TypeVar("T")
+
+NOTHING = "-"  # the access or kernel is not there
+UNKNOWN = "?"
+GAP = "  "
+
+Row = list[str]
+Columns = Sequence[tuple[str, Report]]
+
+
+def render(columns: Columns) -> str:
+    """One table per kernel; the titles head the columns."""
+    titles = [title for title, _ in columns]
+    groups = _grouped([list(report.kernels) for _, report in columns])
+    parts = [_table(titles, kernels) for kernels in groups]
+    return "\n".join(parts) if parts else "no kernels found\n"
+
+
+def _table(titles: Sequence[str], kernels: Sequence[KernelAnalysis | None]) -> str:
+    first = next(kernel for kernel in kernels if kernel is not None)
+    heading = f"{first.name}{wording.template(first)}  {first.span.file}:{first.span.line}"
+    rows = [["line", "access", "kind", "unit", *titles, ""]]
+    accesses = [[] if kernel is None else list(kernel.accesses) for kernel in kernels]
+    rows += [_row(results) for results in _matched(accesses)]
+    rows += _totals(kernels)
+    lost = [
+        f"  {title}: {kernel.status}: {kernel.reason}"
+        for title, kernel in zip(titles, kernels, strict=True)
+        if kernel is not None and kernel.status != "analysed"
+    ]
+    return "\n".join([heading, *_aligned(rows), *lost]) + "\n"
+
+
+def _row(results: Sequence[AccessResult | None]) -> Row:
+    there = [result for result in results if result is not None]
+    line = "/".join(dict.fromkeys(str(result.access.span.line) for result in there))
+    text = " → ".join(dict.fromkeys(result.access.index for result in there))
+    unit = "wavefronts" if there[0].wavefronts is not None else "sectors"
+    values = [_mean(result) for result in results]
+    return [line, text, wording.kind(there[0]), unit, *map(_cost, results), _verdict(values)]
+
+
+def _cost(result: AccessResult | None) -> str:
+    if result is None:
+        return NOTHING
+    count = result.wavefronts or result.sectors
+    return UNKNOWN if count is None else wording.amount(count)
+
+
+def _mean(result: AccessResult | None) -> float | None:
+    count = None if result is None else result.wavefronts or result.sectors
+    if count is None or result is None or result.certainty == "data-dependent":
+        return None
+    return float(count.max) if count.mean is None else count.mean
+
+
+def _verdict(values: Sequence[float | None]) -> str:
+    """What became of the first in the last, where both are known."""
+    first, last = values[0], values[-1]
+    if first is None or last is None or len(values) != 2 or first == last:
+        return ""
+    return "better" if last < first else "worse"
+
+
+def _totals(kernels: Sequence[KernelAnalysis | None]) -> Iterator[Row]:
+    """Sums over the launch, where some column has them."""
+    for space, unit in (("global", "sectors"), ("shared", "wavefronts")):
+        sums: list[float | None] = []
+        for kernel in kernels:
+            mine = [] if kernel is None else [a for a in kernel.accesses if a.space == space]
+            total = traffic(mine)
+            sums.append(None if total is None else total.moved)
+        if any(each is not None for each in sums):
+            shown = [UNKNOWN if each is None else wording.number(each) for each in sums]
+            yield ["", "all of the launch", space, unit, *shown, _verdict(sums)]
+
+
+def _aligned(rows: Sequence[Row]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    numbers = range(4, len(widths) - 1)
+    for row in rows:
+        cells = (
+            cell.rjust(width) if at in numbers else cell.ljust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        yield f"  {GAP.join(cells)}".rstrip()
+
+
+# --- what belongs together --------------------------------------------------------------------
+
+
+def _grouped(
+    columns: Sequence[Sequence[KernelAnalysis]],
+) -> list[list[KernelAnalysis | None]]:
+    return _joined(columns, lambda kernel: (kernel.name, tuple(kernel.template.items())))
+
+
+def _matched(columns: Sequence[Sequence[AccessResult]]) -> list[list[AccessResult | None]]:
+    """First by the whole text; of those that are alone, by the array."""
+    rows = _joined(columns, lambda a: (wording.kind(a), a.access.index))
+    whole = [row for row in rows if None not in row]
+    alone = [[row[at] for row in rows if None in row] for at in range(len(columns))]
+    left = [[result for result in column if result is not None] for column in alone]
+    return whole + _joined(left, lambda a: (wording.kind(a), a.array))
+
+
+def _joined(columns: Sequence[Sequence[T]], key: Callable[[T], object]) -> list[list[T | None]]:
+    """The n-th element with a key of every column in one row, in order of appearance."""
+    rows: dict[tuple[object, int], list[T | None]] = {}
+    for at, column in enumerate(columns):
+        seen: dict[object, int] = defaultdict(int)
+        for element in column:
+            name = key(element)
+            row = rows.setdefault((name, seen[name]), [None] * len(columns))
+            row[at] = element
+            seen[name] += 1
+    return list(rows.values())

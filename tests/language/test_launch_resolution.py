@@ -1,0 +1,240 @@
+"""From host code to the configurations that are analysed, through the whole pipeline.
+
+Each case is host code around launches of one kernel, and the blocks, grids and integer arguments
+that anyone reading it would expect; what differs from run to run is ``?``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import coalescecheck
+from coalescecheck.analysis import KernelAnalysis
+from coalescecheck.launch import Dim3
+
+KERNEL = "__global__ void k(float *p, int n, int m) { if (threadIdx.x < n) p[threadIdx.x] = m; }\n"
+TEMPLATE = (
+    "template <typename T, int B> __global__ void k(T *p, int n) { p[threadIdx.x * B + n] = 0; }\n"
+)
+
+
+def analysed(folder: Path, text: str) -> list[KernelAnalysis]:
+    path = folder / "launch.cu"
+    path.write_text(text)
+    report = coalescecheck.analyze(path, verify=False)
+    assert report.internal_errors == ()
+    return list(report.kernels)
+
+
+def shown(kernel: KernelAnalysis) -> str:
+    """``32x8 of 4 n=5``: block, grid and arguments."""
+    parts = [f"{_dims(kernel.launch.block)} of {_dims(kernel.launch.grid)}"]
+    parts += [f"{name}={value}" for name, value in kernel.params.items()]
+    return " ".join(parts)
+
+
+def _dims(dims: Dim3 | None) -> str:
+    if dims is None:
+        return "?"
+    sizes = list(dims)
+    while len(sizes) > 1 and sizes[-1] == 1:
+        sizes.pop()
+    return "x".join(map(str, sizes))
+
+
+CASES = {
+    "literals": (
+        "void h(float *p) { k<<<4, 256>>>(p, 1000, -3); }", ["256 of 4 n=1000 m=-3"],
+    ),
+    "constants": (
+        "constexpr int T = 128; const int N = 1 << 12;\n"
+        "void h(float *p) { k<<<N / T, T>>>(p, N, T); }",
+        ["128 of 32 n=4096 m=128"],
+    ),
+    "macros": (
+        "#define THREADS 64\n#define BLOCKS(n) (((n) + THREADS - 1) / THREADS)\n"
+        "void h(float *p) { k<<<BLOCKS(1000), THREADS>>>(p, 1000, 0); }",
+        ["64 of 16 n=1000 m=0"],
+    ),
+    "a ternary of constants": (
+        "const bool wide = true;\n"
+        "void h(float *p) { k<<<wide ? 8 : 4, wide ? 512 : 256>>>(p, 1, 2); }",
+        ["512 of 8 n=1 m=2"],
+    ),
+    "a ceil-div helper": (
+        "static int ceilDiv(int a, int b) { return (a + b - 1) / b; }\n"
+        "void h(float *p) { int n = 100; k<<<ceilDiv(n, 32), 32>>>(p, n, 0); }",
+        ["32 of 4 n=100 m=0"],
+    ),
+    "a template helper in a namespace": (
+        "namespace util { template <typename T> constexpr T up(T a, T b) { "
+        "return (a + b - 1) / b; } }\n"
+        "void h(float *p) { k<<<util::up(100, 32), 32>>>(p, 1, 1); }",
+        ["32 of 4 n=1 m=1"],
+    ),
+    "dim3 variables": (
+        "void h(float *p) { dim3 block(32, 8); dim3 grid{4, 2, 3}; k<<<grid, block>>>(p, 1, 1); }",
+        ["32x8 of 4x2x3 n=1 m=1"],
+    ),
+    "dim3 members": (
+        "void h(float *p) { dim3 b, g; b.x = 16; b.y = 16; g.x = 64 / b.x; g.y = 64 / b.y;"
+        " k<<<g, b>>>(p, b.x, g.y); }",
+        ["16x16 of 4x4 n=16 m=4"],
+    ),
+    "a global dim3": (
+        "static const dim3 block(64, 2);\nvoid h(float *p) { k<<<block.y, block>>>(p, 1, 1); }",
+        ["64x2 of 2 n=1 m=1"],
+    ),
+    "a parameter with one visible call": (
+        "void run(float *p, int n, int t) { k<<<n / t, t>>>(p, n, 0); }\n"
+        "int main() { run(0, 2048, 256); }",
+        ["256 of 8 n=2048 m=0"],
+    ),
+    "a parameter with two calls that differ": (
+        "void run(float *p, int n, int t) { k<<<n / t, t>>>(p, n, 0); }\n"
+        "int main() { run(0, 2048, 256); run(0, 4096, 256); }",
+        ["256 of ? m=0"],
+    ),
+    "wrappers inside wrappers": (
+        "void inner(float *p, dim3 g, dim3 b, int n) { k<<<g, b>>>(p, n, 7); }\n"
+        "void outer(float *p, int n) { inner(p, dim3(n / 64), dim3(64), n); }\n"
+        "int main() { outer(0, 640); }",
+        ["64 of 10 n=640 m=7"],
+    ),
+    "cudaLaunchKernel": (
+        "void h(float *p) { int n = 1, m = 2; void *args[] = {&p, &n, &m};\n"
+        "cudaLaunchKernel((const void *)k, dim3(3), dim3(32, 4), args, 0, nullptr); }",
+        ["32x4 of 3"],
+    ),
+    "a function pointer that is set once": (
+        "void h(float *p) { auto f = &k; f<<<2, 64>>>(p, 1, 1); }", ["64 of 2 n=1 m=1"],
+    ),
+    "occupancy is decided at run time": (
+        "void h(float *p) { int g, b; cudaOccupancyMaxPotentialBlockSize(&g, &b, k);\n"
+        "k<<<g, b>>>(p, 5, 6); }",
+        ["? of ? n=5 m=6"],
+    ),
+    "a device property": (
+        "void h(float *p) { cudaDeviceProp d; cudaGetDeviceProperties(&d, 0);\n"
+        "k<<<d.multiProcessorCount, 128>>>(p, 5, 6); }",
+        ["128 of ? n=5 m=6"],
+    ),
+    "the command line": (
+        "int main(int argc, char **argv) { float *p; int n = atoi(argv[1]);\n"
+        "k<<<(n + 255) / 256, 256>>>(p, n, 0); }",
+        ["256 of ? m=0"],
+    ),
+    "inside a macro": (
+        "#define RUN(kernel, g, b, ...) do { kernel<<<g, b>>>(__VA_ARGS__); check(); } while (0)\n"
+        "void check(); void h(float *p) { RUN(k, 5, 96, p, 10, 20); }",
+        ["96 of 5 n=10 m=20"],
+    ),
+    "inside a lambda": (
+        "template <typename F> void timed(F f);\n"
+        "void h(float *p) { const int t = 64; timed([&] { k<<<2, t>>>(p, t, 1); }); }",
+        ["64 of 2 n=64 m=1"],
+    ),
+    "in a loop whose counter is passed": (
+        "void h(float *p) { for (int i = 0; i < 4; i++) k<<<2, 64>>>(p, 9, i); }",
+        ["64 of 2 n=9"],
+    ),
+    "several configurations": (
+        "void h(float *p) { k<<<2, 64>>>(p, 1, 1); k<<<2, 128>>>(p, 1, 1);"
+        " k<<<2, 64>>>(p, 1, 1); }",
+        ["64 of 2 n=1 m=1", "128 of 2 n=1 m=1"],
+    ),
+    "the same sizes with other arguments": (
+        "void h(float *p) { k<<<2, 64>>>(p, 1, 1); k<<<2, 64>>>(p, 2, 1); }",
+        ["64 of 2 n=1 m=1", "64 of 2 n=2 m=1"],
+    ),
+    "no launch in sight": ("", ["? of ?"]),
+    "a method of a class": (
+        "struct Runner { static const int T = 32; float *p; void go() { k<<<4, T>>>(p, T, 0); } };",
+        ["32 of 4 n=32 m=0"],
+    ),
+    "enumerators and sizeof": (
+        "enum { X = 8, Y };\nvoid h(float *p) { k<<<Y, dim3(X, sizeof(double))>>>(p, Y, X); }",
+        ["8x8 of 9 n=9 m=8"],
+    ),
+    "std::min and shifts": (
+        "#include <algorithm>\n"
+        "void h(float *p) { int n = 5000; k<<<std::min(n >> 5, 100), 1 << 5>>>(p, n, 0); }",
+        ["32 of 100 n=5000 m=0"],
+    ),
+    "ceil of a quotient": (
+        "#include <cmath>\nvoid h(float *p) { int n = 1000;"
+        " k<<<(int)ceil(n / 256.0), 256>>>(p, n, 0); }",
+        ["256 of 4 n=1000 m=0"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_configurations(case: str, tmp_path: Path) -> None:
+    host, expected = CASES[case]
+    assert [shown(kernel) for kernel in analysed(tmp_path, KERNEL + host)] == expected
+
+
+INSTANCES = {
+    "explicit arguments": (
+        "void h(float *p) { k<float, 2><<<1, 32>>>(p, 0); "
+        "k<double, 4><<<1, 64>>>((double *)p, 0); }",
+        [("float 2", "32 of 1 n=0"), ("double 4", "64 of 1 n=0")],
+    ),
+    "arguments that are constants": (
+        "const int S = 3;\nvoid h(float *p) { k<float, S * 2><<<1, 32>>>(p, 0); }",
+        [("float 6", "32 of 1 n=0")],
+    ),
+    "a block from a template argument of the wrapper": (
+        "template <int B> void run(float *p) { k<float, B><<<2, B>>>(p, 1); }\n"
+        "int main() { run<64>(0); run<128>(0); }",
+        [("float 64", "64 of 2 n=1"), ("float 128", "128 of 2 n=1")],
+    ),
+    "a switch over instances": (
+        "void h(float *p, int b) { switch (b) {\n"
+        "case 32: k<float, 32><<<1, 32>>>(p, 0); break;\n"
+        "case 64: k<float, 64><<<1, 64>>>(p, 0); } }",
+        [("float 32", "32 of 1 n=0"), ("float 64", "64 of 1 n=0")],
+    ),
+    "a dispatch macro": (
+        "#define CASE(b) case b: k<float, b><<<1, b>>>(p, 0); break;\n"
+        "void h(float *p, int b) { switch (b) { CASE(32) CASE(64) } }",
+        [("float 32", "32 of 1 n=0"), ("float 64", "64 of 1 n=0")],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", INSTANCES, ids=str)
+def test_instances(case: str, tmp_path: Path) -> None:
+    host, expected = INSTANCES[case]
+    found = analysed(tmp_path, TEMPLATE + host)
+    assert [(" ".join(k.template.values()), shown(k)) for k in found] == expected
+
+
+def test_each_configuration_says_where_it_comes_from(tmp_path: Path) -> None:
+    host = (
+        "void a(float *p) {\n  k<<<1, 32>>>(p, 1, 1);\n}\n"
+        "#define RUN(b) k<<<1, b>>>(p, 1, 1)\n"
+        "void b(float *p) {\n  int t = 64;\n  RUN(t);\n}\n"
+    )
+    launches = [kernel.launch for kernel in analysed(tmp_path, KERNEL + host)]
+    assert [(x.source, Path(x.file).name, x.line) for x in launches] == [
+        ("host", "launch.cu", 3),
+        ("host", "launch.cu", 8),
+    ]
+
+
+def test_a_launch_in_a_header_names_the_header(tmp_path: Path) -> None:
+    (tmp_path / "run.h").write_text("inline void h(float *p) {\n  k<<<1, 32>>>(p, 1, 1);\n}\n")
+    (kernel,) = analysed(tmp_path, f'{KERNEL}#include "run.h"\n')
+    assert (Path(kernel.launch.file).name, kernel.launch.line) == ("run.h", 2)
+
+
+def test_one_configuration_is_reported_once_for_all_its_launches(tmp_path: Path) -> None:
+    host = "void h(float *p) { for (int i = 0; i < 2; i++) { k<<<1, 32>>>(p, 1, 1);\n" + (
+        "k<<<1, 32>>>(p, 1, 1); } }"
+    )
+    (kernel,) = analysed(tmp_path, KERNEL + host)
+    assert kernel.launch.line == 2

@@ -1,0 +1,131 @@
+"""A fact that would settle a count is named, and giving it settles the count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from summaries import count, result
+
+from coalescecheck import analyze
+
+
+@dataclass(frozen=True)
+class Case:
+    """``body`` reads ``a``; ``reason`` is expected; ``given`` is what it asks for."""
+
+    body: str
+    reason: str
+    given: Mapping[str, Any]
+    known: Mapping[str, Any] = field(default_factory=dict)
+
+
+OFFSET = {"offsets": (("a", None),)}
+T = "(int)threadIdx.x"
+
+CASES = {
+    "a row offset": Case(
+        f"o[0] = a[{T} + n];",
+        "up to 5 sectors; 4 and exact if n % 8 == 0: pass `--assume`",
+        {"assume": ["n % 8 == 0"]},
+    ),
+    "a row offset behind blocks of whole lines": Case(
+        f"o[0] = a[blockIdx.x * blockDim.x + {T} + n];",
+        "up to 5 sectors; 4 and exact if n % 8 == 0: pass `--assume`",
+        {"assume": ["n % 8 == 0"]},
+        {"block": None},
+    ),
+    "a pitch": Case(
+        f"o[0] = a[n * (int)blockIdx.x + {T}];",
+        "up to 5 sectors; 4 and exact if n % 8 == 0: pass `--assume`",
+        {"assume": ["n % 8 == 0"]},
+    ),
+    "an even offset": Case(
+        f"o[0] = a[{T} + 4 * n];",
+        "up to 5 sectors; 4 and exact if n % 2 == 0: pass `--assume`",
+        {"assume": ["n % 2 == 0"]},
+    ),
+    "a product of two parameters": Case(
+        f"o[0] = a[{T} + n * m];",
+        "up to 5 sectors; 4 and exact if n % 8 == 0: pass `--assume`",
+        {"assume": ["n % 8 == 0"]},
+    ),
+    "two parameters": Case(
+        f"o[0] = a[{T} + n + m];",
+        "alignment: depends on m, n: pass `--param m=... --param n=...`",
+        {"params": {"n": 1, "m": 6}},
+    ),
+    "two parameters between the lanes": Case(
+        f"o[0] = a[{T} * n + {T} * {T} * m];",
+        "depends on m, n between the lanes: pass `--param m=... --param n=...`",
+        {"params": {"n": 1, "m": 6}},
+    ),
+    "a bank stride": Case(
+        f"[[cuda::shared]] float s[999]; o[0] = s[{T} * n];",
+        "depends on n: pass `--param n=...`",
+        {"params": {"n": 6}},
+    ),
+    "a pointer launched with an offset": Case(
+        f"o[0] = a[{T}];",
+        "the array's base alignment is not known; up to 5 sectors; "
+        "4 and exact if a % 32 == 0: pass `--assume`",
+        OFFSET | {"assume": ["a % 32 == 0"]},
+        OFFSET,
+    ),
+    "a pointer launched with an offset, and blocks of odd size": Case(
+        f"o[0] = a[(int)blockIdx.x * 33 + {T}];",
+        "alignment: the array's base alignment is not known: "
+        "pass `--assume 'a % 128 == 0' --grid ...`",
+        OFFSET | {"assume": ["a % 128 == 0"], "grid": (4,)},
+        OFFSET,
+    ),
+    "the block index": Case(
+        f"o[0] = a[(int)blockIdx.x * 33 + {T}];",
+        "alignment: depends on blockIdx.x: pass `--grid ...`",
+        {"grid": (4,)},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_the_fact_is_named(case: Case) -> None:
+    found = _read(case.body, case.known)
+    assert found.reason.startswith(case.reason)
+    assert count(found).min < count(found).max
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_the_fact_settles_it(case: Case) -> None:
+    found = _read(case.body, {**case.known, **case.given})
+    assert found.certainty in ("exact", "exact-symbolic")
+    assert found.reason == ""
+
+
+def test_data_cannot_be_given() -> None:
+    found = _read(f"o[0] = a[{T} + idx[0]];", {})
+    assert found.reason == "loaded from `idx[0]`"
+    assert found.certainty == "data-dependent"
+
+
+def _read(body: str, known: Mapping[str, Any]) -> Any:
+    return result(body, "s" if " s[" in body else "a", **known)
+
+
+def test_a_fact_about_a_pointer_reaches_the_kernel(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        """__global__ void k(float *out, const float *in)
+        { out[threadIdx.x] = in[threadIdx.x]; }
+        void go(float *p, float *q, int at) { k<<<1, 32>>>(p + at, q); }""",
+        "utf-8",
+    )
+    open_, known = (
+        next(analyze(path, assume=assume, verify=False).kernels)
+        for assume in ((), ("out % 32 == 0",))
+    )
+    sectors = [a.sectors.max for k in (open_, known) for a in k.accesses if a.array == "out"]
+    assert sectors == [5, 4]
+    assert "out % 32 == 0" in known.assumptions

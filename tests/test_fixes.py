@@ -1,0 +1,107 @@
+"""``--fix`` and ``--diff``: the patch applies, the change helps, the rest of a file stays."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from coalescecheck.cli import main
+from coalescecheck.fixes import changes
+from coalescecheck.report.model import Report
+from hand_made import kernel
+from hostile import COLUMN, PAD, report_of
+
+KERNEL = """// größer
+__global__ void flip(float *out, const float *in)
+{
+    __shared__ float tile[32][32];
+    tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * 32 + threadIdx.x];
+    __syncthreads();
+    out[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+void run(float *out, float *in) { flip<<<1, dim3(32, 32)>>>(out, in); }
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "flip.cu"
+    path.write_text(KERNEL, encoding="utf-8")
+    return path
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["flip.cu", "--no-config", *arguments])
+
+
+def test_fix_changes_the_file_and_reports_what_is_left(path: Path) -> None:
+    result = call("--fix")
+    assert result.exit_code == 0
+    assert "flip.cu: 1 place changed" in result.stderr
+    assert "CC201" not in result.stdout
+    assert path.read_text(encoding="utf-8") == KERNEL.replace("[32][32]", "[32][33]")
+    assert "changed" not in call("--fix").stderr
+
+
+def test_diff_changes_nothing(path: Path) -> None:
+    result = call("--diff")
+    assert result.exit_code == 1
+    assert path.read_text(encoding="utf-8") == KERNEL
+    assert (
+        "-    __shared__ float tile[32][32];\n+    __shared__ float tile[32][33];" in result.stdout
+    )
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git here")
+@pytest.mark.parametrize("ending", ["\n", "\r\n", ""], ids=["unix", "dos", "no last newline"])
+def test_git_takes_the_patch(path: Path, ending: str) -> None:
+    text = KERNEL.replace("\n", ending) if ending else KERNEL.rstrip("\n")
+    path.write_bytes(text.encode("utf-8"))
+    patch = call("--diff").stdout_bytes
+    subprocess.run(["git", "apply", "-"], input=patch, cwd=path.parent, check=True)
+    assert path.read_bytes() == text.replace("[32][32]", "[32][33]").encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(KERNEL.replace("\n", "\r\n").encode("utf-8"), id="dos line ends"),
+        pytest.param(b"\xef\xbb\xbf" + KERNEL.encode("utf-8"), id="byte order mark"),
+        pytest.param(KERNEL.rstrip("\n").encode("utf-8"), id="no newline at the end"),
+        pytest.param(KERNEL.replace("// gr", "//\f gr").encode("utf-8"), id="a form feed"),
+    ],
+)
+def test_every_other_byte_stays(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
+    call("--fix")
+    assert path.read_bytes() == data.replace(b"[32][32]", b"[32][33]")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(KERNEL.encode("latin-1"), id="no UTF-8"),
+        pytest.param(KERNEL.replace("\n", "\r\n", 3).encode("utf-8"), id="mixed line ends"),
+    ],
+)
+def test_a_file_of_an_unusual_kind_is_left_alone(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
+    assert call("--fix").exit_code == 1
+    assert path.read_bytes() == data
+
+
+def test_a_silenced_finding_is_not_fixed(path: Path) -> None:
+    text = KERNEL.replace("[threadIdx.y];", "[threadIdx.y]; // NOLINT")
+    path.write_text(text, encoding="utf-8")
+    assert call("--fix").exit_code == 0
+    assert path.read_text(encoding="utf-8") == text
+
+
+def test_a_file_that_changed_since_is_left_alone(path: Path) -> None:
+    report: Report = report_of(kernel(COLUMN, pad_trials=(PAD,)))
+    assert changes(report) == ()

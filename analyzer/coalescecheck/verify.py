@@ -141,7 +141,7 @@ def _compare(
     block = sample.launch.block or SAMPLE_BLOCK
     warps = -(-block.size // WARP_SIZE) * len(sample.blocks)
     partly = run.blocks < len(sample.blocks)
-    compared = [r for r in general if _comparable(r, run.traces[r.access.id], sample, partly)]
+    compared = [r for r in general if _comparable(r, run, sample, partly)]
     derived = {} if partly else _derived(kernel, sample, compared)
     for result in compared:
         trace = run.traces[result.access.id]
@@ -155,8 +155,12 @@ def _compare(
             problems.append(f"{at}: {result.access.index}: {problem} (at {sample.params})")
 
 
-def _comparable(result: AccessResult, trace: AccessTrace, sample: Sample, partly: bool) -> bool:
-    """Whether the simulation says something about the access."""
+def _comparable(result: AccessResult, run: Simulation, sample: Sample, partly: bool) -> bool:
+    """Whether the simulation says something about the access: sizes made up for the sample may
+    lead to addresses that no real launch has."""
+    trace = run.traces[result.access.id]
+    if result.access.id in run.invalid:
+        return False
     if result.certainty == "unknown" or trace.any_taint & UNDEFINED:
         return False
     return not (partly and (sample.reduced or not trace.requests))

@@ -39,7 +39,9 @@ def c_program(name):
         if op in "/%":
             text = f"bad ? 0 : a {op} b"
         if op in ("<<", ">>"):
-            text = f"a {op} (b & m)"
+            # the GPU clamps counts beyond the width (PTX ISA, shl and shr); C leaves them open
+            beyond = "0" if op == "<<" else "((T)-1 < 0 ? a >> m : 0)"
+            text = f"(unsigned long long)b > m ? {beyond} : a {op} b"
         lines.append(f'printf("%llu\\n", (unsigned long long)({text}));')
     for op in COMPARISON:
         lines.append(f'printf("%d\\n", a {op} b);')

@@ -41,6 +41,9 @@ from coalescecheck.simulate.values import (
 Ints = NDArray[np.int64]
 
 
+FARTHEST = 1 << 32  # bytes: an unsigned 32-bit index that wrapped lies further away
+
+
 @dataclass(frozen=True, slots=True)
 class Hazard:
     """Lanes of an access that CUDA does not allow: how many, and the first one.
@@ -59,10 +62,12 @@ class Hazard:
 
 @dataclass(slots=True)
 class Hazards:
-    """Hazards by access id."""
+    """Hazards by access id; ``invalid`` are accesses whose address no program may use, whatever
+    the value it came from: misaligned, outside every object, or gigabytes from where it began."""
 
     out_of_bounds: dict[int, Hazard] = field(default_factory=dict)
     misaligned: dict[int, Hazard] = field(default_factory=dict)
+    invalid: set[int] = field(default_factory=set)
 
 
 class AccessUnit:
@@ -188,6 +193,10 @@ class AccessUnit:
         rest = addresses & (width - 1) if width > 1 else np.zeros(1, np.int64)
         misaligned = rest.any()
         for part in parts:
+            odd_lanes = misaligned and bool(((rest != 0) & part.lanes).any())
+            far = bool((np.abs(part.offsets) > FARTHEST)[part.lanes].any())
+            if odd_lanes or far or part.outside is not None:
+                self._hazards.invalid.add(access.id)
             if part.outside is not None:
                 certain = np.asarray(taint) == 0
                 self._note(self._hazards.out_of_bounds, access, part, part.outside & certain)

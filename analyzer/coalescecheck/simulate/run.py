@@ -51,6 +51,7 @@ class Simulation:
     complete: bool
     reason: str = ""
     steps: int = 0
+    invalid: frozenset[int] = frozenset()
 
 
 def simulate(
@@ -126,6 +127,7 @@ class _Run:
             not reasons,
             "; ".join(reasons),
             self._budget.spent,
+            frozenset(self._hazards.invalid),
         )
 
     def _batches(

@@ -82,6 +82,12 @@ CASES = {
         OFFSET | {"assume": ["a % 128 == 0"], "grid": (4,)},
         OFFSET,
     ),
+    "a row of an unknown block": Case(
+        "[[cuda::shared]] float s[999]; o[0] = s[threadIdx.x * threadIdx.y];",
+        "depends on threadIdx.y: pass `--block ...`",
+        {"block": (32, 1)},
+        {"block": None},
+    ),
     "the block index": Case(
         f"o[0] = a[(int)blockIdx.x * 33 + {T}];",
         "alignment: depends on blockIdx.x: pass `--grid ...`",

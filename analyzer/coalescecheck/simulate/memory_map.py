@@ -127,12 +127,20 @@ class AddressSpace:
         self.dynamic_bytes = launch.shared_bytes or 0
         self._shared = self._add_frame(Space.SHARED)
         self._local = self._add_frame(Space.LOCAL)
+        self._local_contents = [
+            (int(self.bases[array.name].data) - self._local.base, _initial(array))
+            for array in self._frames[Space.LOCAL]
+            if array.values is not None
+        ]
 
     def start(self, batch: Batch) -> None:
         """Fresh shared memory for the batch's blocks, fresh local memory for its threads."""
         self._shared.storage = Copies(self._shared.size or 0, batch.blocks, batch.block_of)
         own = np.arange(batch.size, dtype=np.int64)
-        self._local.storage = Copies(self._local.size or 0, batch.size, own)
+        local = Copies(self._local.size or 0, batch.size, own)
+        for start, contents in self._local_contents:
+            local.fill_each(start, contents)
+        self._local.storage = local
 
     def bytes_per_block(self, threads: int) -> int:
         """Real memory that one block of so many threads needs."""

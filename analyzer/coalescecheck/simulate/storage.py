@@ -48,11 +48,18 @@ class Copies:
 
     def __init__(self, stride: int, copies: int = 1, copy_of: Ints | None = None) -> None:
         self.data: Bytes = np.zeros(_padded(stride) * copies, dtype=np.uint8)
+        self._copies = copies
         self._first = None if copy_of is None else copy_of * _padded(stride)
 
     def fill(self, contents: Bytes) -> None:
         """Initialise the first bytes of the first copy."""
         self.data[: len(contents)] = contents
+
+    def fill_each(self, start: int, contents: Bytes) -> None:
+        """Initialise the same bytes of every copy, from ``start`` on."""
+        if len(self.data):
+            rows = self.data.reshape(self._copies, -1)
+            rows[:, start : start + len(contents)] = contents
 
     def read(self, offsets: Ints, lane: Ints, dtype: np.dtype[Any]) -> Data:
         return gather(self.data, self.places(offsets, lane), dtype)

@@ -91,6 +91,8 @@ class Counter:
         for monomial, coefficient in address.terms.items():
             term = Form({monomial: coefficient})
             if len(monomial) == 1 and self._is_base(monomial[0]):
+                if ctx.generators[monomial[0]].varying:  # each lane loaded a pointer of its own
+                    lanes[monomial] = coefficient
                 continue
             if any(ctx.generators[g].varying for g in monomial) or any(
                 map(self._is_base, monomial)

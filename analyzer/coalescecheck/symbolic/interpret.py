@@ -185,7 +185,7 @@ class Interpreter:
             return None
         if not array.values or not all(isinstance(v, int) for v in array.values):
             return None
-        if array.space not in (ir.Space.CONSTANT, ir.Space.LOCAL) and not array.const:
+        if not array.const:  # the host or another thread may have written it
             return None
         offset = address - self.ctx.symbol(Symbol(array.name, "base"))
         index = op.floor_divide(self.ctx, offset, array.element_size)

@@ -48,7 +48,7 @@ class Givable:
 
     def _option(self, symbol: Symbol) -> str | None:
         match symbol.kind:
-            case "bdim":
+            case "bdim" | "row":  # rows of an unknown block
                 return "--block ..."
             case "gdim" | "bid":
                 return "--grid ..."

@@ -25,6 +25,7 @@ from coalescecheck.symbolic.lanes import Lanes
 from coalescecheck.symbolic.measure import Measures, Target, measure, nothing
 from coalescecheck.symbolic.numeric import Evaluator
 from coalescecheck.symbolic.operators import ONE
+from coalescecheck.symbolic.warps import Alike, alike
 
 Ints = NDArray[np.int64]
 LANE_LIMIT = 1 << 24  # lane addresses evaluated for one piece
@@ -79,6 +80,7 @@ class Counter:
         self.ctx = ctx
         self.lanes = lanes
         self._tallies: dict[object, Tally] = {}
+        self._alike: dict[object, Alike] = {}
 
     # --- preparing ----------------------------------------------------------------------------
 
@@ -237,33 +239,50 @@ class Counter:
         shifts: tuple[int, ...],
         target: Target,
     ) -> Tally:
-        if rows.size * len(shifts) * self.lanes.warps * WARP_SIZE > LANE_LIMIT:
+        kinds = self._kinds(split, switches, whole, target)
+        if rows.size * len(shifts) * len(kinds.first) * WARP_SIZE > LANE_LIMIT:
             raise TooMany
         forms = (split.lanes, *whole, *(s.lanes for s in switches))
-        threads = self.threads(forms)
-        per_chunk = max(1, CHUNK // (self.lanes.warps * WARP_SIZE * len(shifts)))
+        threads = {
+            g: v[:, kinds.first] if v.shape[1] > 1 else v for g, v in self.threads(forms).items()
+        }
+        exists = self.lanes.exists[kinds.first]
+        per_chunk = max(1, CHUNK // (len(kinds.first) * WARP_SIZE * len(shifts)))
         parts = []
         for start in range(0, rows.size, per_chunk):
             chosen = slice(start, start + per_chunk)
             values = threads | {g: v[chosen, None, None] for g, v in rows.raw.items()}
             evaluator = Evaluator(self.ctx, values)
-            active = self._active(evaluator, rows, chosen, switches, whole)
+            active = self._active(evaluator, exists, rows, chosen, switches, whole)
             addresses = evaluator.form(split.lanes) + rows.shift[chosen, None, None]
-            weight = np.broadcast_to(rows.weight[chosen, None], active.shape[:2])
+            weight = rows.weight[chosen, None] * kinds.count
             row = np.arange(rows.size)[chosen, None]
             parts.append(_collect(addresses, active, weight, row, shifts, target))
         return _joined(parts, shifts)
 
+    def _kinds(
+        self, split: Split, switches: list[Switch], whole: list[Form], target: Target
+    ) -> Alike:
+        """The warps that have to be counted."""
+        guards = (*whole, *(s.lanes for s in switches))
+        key = (split.lanes, guards, target.modulus)
+        known = self._alike.get(key)
+        if known is None:
+            known = alike(self.ctx, self.lanes, split.lanes, guards, target.modulus)
+            self._alike[key] = known
+        return known
+
     def _active(
         self,
         evaluator: Evaluator,
+        exists: NDArray[np.bool_],
         rows: Rows,
         chosen: slice,
         switches: list[Switch],
         whole: list[Form],
     ) -> NDArray[np.bool_]:
         size = len(rows.weight[chosen])
-        active = np.broadcast_to(self.lanes.exists, (size, *self.lanes.exists.shape)).copy()
+        active = np.broadcast_to(exists, (size, *exists.shape)).copy()
         for at, switch in enumerate(switches):
             value = evaluator.form(switch.lanes) + rows.switches[at][chosen, None, None]
             active &= {"lt0": value < 0, "eq0": value == 0, "ne0": value != 0}[switch.kind]

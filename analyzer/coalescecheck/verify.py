@@ -21,11 +21,11 @@ from coalescecheck.symbolic import Summary, summarize
 
 SAMPLE_BLOCK = Dim3(64)
 SAMPLE_GRID = Dim3(3, 2, 2)
-ENOUGH_STEPS = 150  # after a longer sample a second one is not simulated
+ENOUGH_STEPS = 80  # after a longer sample a second one is not simulated
 SAMPLE_VALUES = (40, 37)  # sizes that are and are not multiples of 8; both beyond a warp
 SMALL_VALUE = 40  # stands in for sizes that would take too long
-MAX_STEPS = 600  # statements executed for one sample
-MAX_WORK = 100  # accesses of one thread that are simulated at the given sizes
+MAX_STEPS = 400  # statements executed for one sample
+MAX_WORK = 60  # accesses of one thread that are simulated at the given sizes
 UNKNOWN_SIZE = 8  # bytes of a type that is not known: a multiple of any scalar's alignment
 MAX_BLOCKS = 3
 BANKED = (Space.SHARED.value, Space.CONSTANT.value)  # counted in wavefronts

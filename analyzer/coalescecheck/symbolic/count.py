@@ -56,6 +56,13 @@ class Tally:
     shifts: tuple[int, ...]
 
     @property
+    def fingerprint(self) -> tuple[bytes, ...]:
+        """Equal for tallies with the same requests, whatever they were counted for."""
+        m = self.measures
+        fields = (self.weight, m.units, m.ideal, m.lines, m.degree, m.asked, m.l1_data)
+        return tuple(f.tobytes() for f in fields)
+
+    @property
     def requests(self) -> int:
         """Requests counted, at every shift."""
         return int(self.weight.sum())

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import gcd
+from math import gcd, lcm
 
 import numpy as np
 
@@ -25,7 +25,7 @@ SEPARATION_LIMIT = 400  # values counted one by one
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Counts against the value of a parameter.
+    """Counts against the value of a parameter, of which only multiples of ``multiple`` matter.
 
     ``small[n]`` is (least, greatest) count for each n counted one by one, ``large[r]`` for values
     congruent to r modulo ``period`` beyond them (``far_negative`` likewise below).
@@ -35,6 +35,7 @@ class Profile:
     """
 
     symbol: int
+    multiple: int
     small: dict[int, tuple[int, int]]
     large: tuple[tuple[int, int], ...]
     far_negative: tuple[tuple[int, int], ...]
@@ -120,7 +121,8 @@ class Profiler:
     def profile(self, symbol: int) -> Profile | None:
         """The counts against ``symbol``; None when rows are never provably apart."""
         generator = self._ctx.generators[symbol]
-        multiple = generator.multiple if isinstance(generator, Symbol) else 1
+        given = generator.multiple if isinstance(generator, Symbol) else 1
+        multiple = lcm(given, self._aligned(symbol))
         apart = self._separation(symbol)
         if apart is None or apart // multiple > SEPARATION_LIMIT:
             return None
@@ -147,7 +149,23 @@ class Profiler:
         low = generator.low if isinstance(generator, Symbol) else None
         possible = {n: tallies[n] for n in above + near + below if low is None or n >= low}
         everywhere = tuple(possible.values())
-        return Profile(symbol, small, large, far_negative, start, far, everywhere, possible)
+        return Profile(
+            symbol, multiple, small, large, far_negative, start, far, everywhere, possible
+        )
+
+    def _aligned(self, symbol: int) -> int:
+        """What divides the symbol in every launch that does not fault: all lanes' addresses are
+        multiples of the access width (CUDA C++ Programming Guide, "Size and Alignment
+        Requirement")."""
+        lanes = self._split.lanes
+        factor = Form({_without(m, symbol): c for m, c in lanes.terms.items() if symbol in m})
+        if not factor.terms or any(g in self._ranges for g in self._ctx.leaves(factor)):
+            return 1
+        values = Evaluator(self._ctx, self._counter.threads((factor,))).form(factor)
+        table = np.broadcast_to(values, (1, *self._counter.lanes.exists.shape))
+        step = int(np.gcd.reduce((table - table[..., :1]).reshape(-1)))
+        width = self._target.width
+        return width // gcd(width, step) if step and width & (width - 1) == 0 else 1
 
     def _separation(self, symbol: int) -> int | None:
         """A value beyond which lanes with different multiples of the symbol never share a line

@@ -241,7 +241,7 @@ class PieceCounter:
         name = self.renderer.text(Form({(parameter,): 1}))
         in_lanes = parameter in self.ctx.leaves(question.split.lanes)
         small = in_lanes and (symbol.low is None or symbol.low < profile.start)
-        shown = show(profile, name, symbol.multiple, small)
+        shown = show(profile, name, profile.multiple, small)
         # nobody can promise what a loop counter or a loaded value is: all their values count
         free = symbol.kind in ("counter", "data", "row")
         outcome = self._joined_tallies(profile.everywhere if free else profile.tallies, question)
@@ -339,7 +339,10 @@ class PieceCounter:
         return self._profiles[key]
 
     def _joined_tallies(self, tallies: tuple[Tally, ...], question: Question) -> Outcome:
-        outcomes = [self._from_tally(question, t, "exact-symbolic") for t in tallies]
+        distinct = {t.fingerprint: t for t in reversed(tallies)}
+        outcomes = [
+            self._from_tally(question, t, "exact-symbolic") for t in reversed(distinct.values())
+        ]
         result = outcomes[0]
         for other in outcomes[1:]:
             result = result.joined(other)

@@ -39,7 +39,11 @@ def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> Ker
     checked = Checked(summary.accesses, ())
     if options.verify and not summary.reason:
         checked = verify(kernel, launch, params, facts, summary)
-    diagnostics = (*kernel_c.diagnostics, *kernel.diagnostics)
+    endless = tuple(
+        Diagnostic(place, "warning", "this loop never ends: what follows it is not reached")
+        for place in summary.endless
+    )
+    diagnostics = (*kernel_c.diagnostics, *kernel.diagnostics, *endless)
     said = tuple(
         Diagnostic(kernel_c.span, "error", f"simulation disagrees: {problem}")
         for problem in checked.problems

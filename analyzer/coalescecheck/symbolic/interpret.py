@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from coalescecheck.facts import Fact
 from coalescecheck.ir import kernel as ir
 from coalescecheck.ir.expr import Expr, Var
+from coalescecheck.source import Span
 from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.form import Context, Form, Symbol, number
 from coalescecheck.symbolic.loops import LoopSolver
@@ -45,6 +46,7 @@ class Interpreter:
         self.values = Values(ctx, geometry, params)
         self.reaches: list[Reach] = []
         self.recording = True
+        self.endless: dict[Span, None] = {}  # loops that nothing ever ends
         self.frames: list[Frame] = []
         self.loops: list[LoopInfo] = []
         self._steps = 0

@@ -451,6 +451,8 @@ class LoopSolver:
         broke = bool(iteration.exits)
         if iteration.normal_exit is None or endless:
             if not broke:
+                if not iteration.escaped:
+                    self._it.endless[stmt.span] = None
                 return None
             if iteration.end is None and len(iteration.exits) == 1:
                 return self._left_at_once(iteration.exits[0], info)

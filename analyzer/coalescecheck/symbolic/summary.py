@@ -13,6 +13,7 @@ from coalescecheck.facts import Fact
 from coalescecheck.ir.expr import ArrayBase, Expr, children
 from coalescecheck.ir.kernel import Access, Array, Atomic, Kernel, Load, Space, Store, walk
 from coalescecheck.launch import Dim3, Launch
+from coalescecheck.source import Span
 from coalescecheck.symbolic.count import Counter
 from coalescecheck.symbolic.footprint import Arrays, Enumerator
 from coalescecheck.symbolic.form import Context, Form, Symbol, number
@@ -39,13 +40,15 @@ ASSUMED_BLOCK = "blockDim.x is a multiple of 32"
 class Summary:
     """The accesses of one kernel under one launch; ``reason`` is set when the kernel is too
     large to interpret (then every access is unknown).  ``work`` is about how many accesses one
-    thread executes (unknown loops count once): what a simulation has to expect."""
+    thread executes (unknown loops count once): what a simulation has to expect.
+    ``endless`` are loops that nothing ends: what follows them is never reached."""
 
     accesses: tuple[AccessResult, ...]
     assumptions: tuple[str, ...] = ()
     reason: str = ""
     work: int = 0
     array_traffic: tuple[ArrayTraffic, ...] = ()
+    endless: tuple[Span, ...] = ()
 
 
 def summarize(
@@ -97,6 +100,7 @@ def summarize(
         shown,
         (*assumptions, *extra),
         work=sum(map(_executions, reaches)),
+        endless=tuple(interpreter.endless),
         array_traffic=summarizer.arrays.traffic(),
     )
 

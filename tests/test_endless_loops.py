@@ -1,0 +1,48 @@
+"""A loop that nothing ends is said to be one, and does not hang the analysis."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import coalescecheck
+
+KERNELS = """
+__global__ void forever(float *a)
+{
+    for (;;)
+        a[threadIdx.x] += 1;
+    a[2 * threadIdx.x] = 0;
+}
+__global__ void returns(float *a, int n)
+{
+    while (true) {
+        if (a[threadIdx.x] > n) return;
+        a[threadIdx.x] += 1;
+    }
+}
+__global__ void spins(float *a, volatile int *flag)
+{
+    while (*flag) {
+    }
+    a[threadIdx.x] = 1;
+}
+void run(float *a, volatile int *f) {
+    forever<<<1, 32>>>(a); returns<<<1, 32>>>(a, 3); spins<<<1, 32>>>(a, f); }
+"""
+
+
+def test_only_loops_without_any_way_out_are_reported(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(KERNELS)
+    kernels = {k.name: k for k in coalescecheck.analyze(path).kernels}
+    said = {
+        name: [(d.span.line, d.message) for d in k.diagnostics] for name, k in kernels.items()
+    }
+    assert said == {
+        "forever": [(4, "this loop never ends: what follows it is not reached")],
+        "returns": [],
+        "spins": [],
+    }
+    unreached = next(a for a in kernels["forever"].accesses if "2" in a.access.index)
+    assert unreached.requests == 0
+    assert {k.status for k in kernels.values()} == {"analysed"}

@@ -38,7 +38,7 @@ CLEAN, FINDINGS, UNUSABLE, NOT_ANALYSED = 0, 1, 2, 3
 NEVER_FAIL = Options(fail_on=None)
 PIPE_WIDTH = 120  # columns of a text report that goes to a file or pipe
 # one run makes many small objects and few cycles: fewer collections save a seventh of its time
-FEW_COLLECTIONS = (100_000, 20, 50)
+FEW_COLLECTIONS = (50_000, 10, 5)
 
 
 def _explain(context: click.Context, option: click.Parameter, name: str | None) -> None:

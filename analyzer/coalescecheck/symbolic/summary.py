@@ -199,6 +199,8 @@ class _Summarizer:
         array, space, problem = self._array(bases)
         if access.kind == "texture":
             problem = "a texture fetch: its memory layout is not documented"
+        elif access.kind == "wmma":
+            problem = "a wmma tile: which lane holds which part of it is not documented"
         elif access.unknown_width:
             problem = f"the size of `{access.element}` is not known: pass --template"
         if problem:

@@ -57,7 +57,8 @@ def disagreements(case: RandomKernel) -> list[str]:
     found = []
     for result in summarize(kernel, launch, case.params).accesses:
         trace = run.traces[result.access.id]
-        if not trace.any_taint & UNDEFINED:
+        # a loop that is left in an odd way has "whole warps" assumptions even here
+        if not trace.any_taint & UNDEFINED and assumptions_hold(result, case.params):
             found += _known(result, trace) + equal_sums(result, trace)
     for name, less_known, params in _weaker(case, launch):
         for result in summarize(kernel, less_known, params).accesses:

@@ -35,9 +35,7 @@ def test_only_loops_without_any_way_out_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "k.cu"
     path.write_text(KERNELS)
     kernels = {k.name: k for k in coalescecheck.analyze(path).kernels}
-    said = {
-        name: [(d.span.line, d.message) for d in k.diagnostics] for name, k in kernels.items()
-    }
+    said = {name: [(d.span.line, d.message) for d in k.diagnostics] for name, k in kernels.items()}
     assert said == {
         "forever": [(4, "this loop never ends: what follows it is not reached")],
         "returns": [],

@@ -46,6 +46,15 @@ def test_a_guard_on_uniform_data_leaves_the_number_of_requests_open() -> None:
     assert result("if (idx[0] > 0) o[threadIdx.x] = 1;", "o", grid=(1,)).requests is None
 
 
+def test_an_unsigned_difference_of_thread_and_block_wraps_in_a_larger_grid() -> None:
+    """Block 5 has lanes 0..4 at 2**32 - 5 .. 2**32 - 1, far from lanes 5..31."""
+    index = "o[(unsigned long)(threadIdx.x - blockIdx.y)] = 1;"
+    unknown = result(index, "o")
+    assert not unknown.certainty.startswith("exact")
+    assert count(unknown).max > 5
+    assert result(index, "o", grid=(1,)).certainty.startswith("exact")  # blockIdx.y is 0
+
+
 def test_a_gather_names_where_the_index_comes_from() -> None:
     found = result("o[idx[threadIdx.x]] = 1;", "o", grid=(1,))
     assert found.pattern == "gather"

@@ -17,7 +17,7 @@ from coalescecheck.simulate.values import MADE_UP, Data
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
-_MOST_SPARSE_BYTES = 1 << 30  # written contents beyond this offset are forgotten
+_MOST_SPARSE_BYTES = 1 << 26  # written contents beyond this offset are forgotten
 _MADE_UP_VALUES = 64  # small and non-negative, so that they are plausible indices
 
 

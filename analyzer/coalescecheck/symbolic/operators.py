@@ -30,6 +30,7 @@ def settle(ctx: Context, form: Form, type_: ScalarType) -> Form:
         return wrap(ctx, form, type_)
     if type_.kind == "uint":
         below = high is not None and high < 0  # ~x of an unsigned x: below 0 for every x
+        below = below or (low is None and _only_blocks_unbounded(ctx, form))
         fits = not below and (low is None or low >= 0) and (high is None or high < 1 << type_.bits)
     else:
         limit = 1 << (type_.bits - 1)
@@ -40,6 +41,11 @@ def settle(ctx: Context, form: Form, type_: ScalarType) -> Form:
 def depends_on_unbounded(ctx: Context, form: Form) -> bool:
     """Whether the form holds a symbol without bounds: a parameter, a counter, loaded data."""
     return any(s.low is None or s.high is None for _, s in ctx.symbols(form))
+
+
+def _only_blocks_unbounded(ctx: Context, form: Form) -> bool:
+    unbounded = [s for _, s in ctx.symbols(form) if s.low is None or s.high is None]
+    return all(s.kind == "bid" for s in unbounded)
 
 
 def wrap(ctx: Context, form: Form, type_: ScalarType) -> Form:

@@ -18,7 +18,8 @@ class Count:
     """A number per request: over all requests of the launch, or over the reachable ones.
 
     ``mean`` is None where the distribution is not known.  ``ideal`` is the mean of the fewest
-    that the active lanes' distinct bytes could need (None for 128-byte lines).  ``formula`` is
+    that the active lanes' distinct bytes could need, without a distribution the greatest (None
+    for 128-byte lines).  ``formula`` is
     a SymPy string, None where there is none.
     """
 

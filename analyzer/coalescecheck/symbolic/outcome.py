@@ -90,9 +90,12 @@ def no_requests(certainty: str) -> Outcome:
     return Outcome(certainty, NONE, 0.0, NONE, (0, 0), None, 0, totals, runs=False)
 
 
-def from_tally(tally: Tally, certainty: str, requests: int | None, most: int | None) -> Outcome:
+def from_tally(
+    tally: Tally, certainty: str, requests: int | None, most: int | None, weighted: bool
+) -> Outcome:
     """Exact counts; ``requests`` is the launch's number of requests where it is known, ``most``
-    a bound of it."""
+    a bound of it.  ``weighted``: how often each request of the tally happens is known, at least
+    in proportion; if not, there is no mean, and ``ideal`` is that of the costliest request."""
     measures, weight = tally.measures, tally.weight
     total = int(weight.sum())
     if not total:
@@ -101,7 +104,8 @@ def from_tally(tally: Tally, certainty: str, requests: int | None, most: int | N
 
     def spread(values: np.ndarray) -> Range:
         low, high = int(values.min()), int(values.max())
-        mean = float((values * weight).sum() / total) if single or low == high else None
+        known = (single and weighted) or low == high
+        mean = float((values * weight).sum() / total) if known else None
         return Range(low, high, mean)
 
     units, ideal = spread(measures.units), measures.ideal
@@ -114,10 +118,10 @@ def from_tally(tally: Tally, certainty: str, requests: int | None, most: int | N
     return Outcome(
         certainty,
         units,
-        float((ideal * weight).sum() / total),
+        float((ideal * weight).sum() / total) if weighted else float(ideal.max()),
         spread(measures.lines),
         (int(measures.degree.min()), int(measures.degree.max())),
-        float((measures.asked * weight).sum() / total),
+        _mean_asked(measures.asked, weight, weighted),
         requests,
         totals,
         spread(measures.l1_data),
@@ -144,6 +148,12 @@ def bounded_totals(
         total(ideal.min, ideal.max),
         total(max(0, units.min - ideal.max), units.max - (ideal.min if requests else 0)),
     )
+
+
+def _mean_asked(asked: np.ndarray, weight: np.ndarray, weighted: bool) -> float | None:
+    if not weighted and int(asked.min()) != int(asked.max()):
+        return None
+    return float((asked * weight).sum() / weight.sum())
 
 
 def alternatives(outcomes: Sequence[Outcome]) -> AccessTotals:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from coalescecheck.analysis import AccessTotals, Total
 from coalescecheck.ir.kernel import Op, Space
-from coalescecheck.launch import WARP_SIZE, Dim3
+from coalescecheck.launch import WARP_SIZE, Launch
 from coalescecheck.symbolic import edges
 from coalescecheck.symbolic.bounds import (
     BANK_ROW,
@@ -72,10 +72,11 @@ class PieceCounter:
         ctx: Context,
         counter: Counter,
         renderer: Renderer,
-        grid: Dim3 | None,
+        launch: Launch,
         givable: Givable,
     ) -> None:
-        self.ctx, self.counter, self.renderer, self.grid = ctx, counter, renderer, grid
+        self.ctx, self.counter, self.renderer, self.grid = ctx, counter, renderer, launch.grid
+        self._block_known = launch.block is not None
         self._givable = givable
         self._profiles: dict[object, Profile | None] = {}
 
@@ -180,7 +181,14 @@ class PieceCounter:
 
     def _from_tally(self, question: Question, tally: Tally, certainty: str) -> Outcome:
         requests = self._requests(question, tally)
-        return from_tally(tally, certainty, requests, self._most(question, tally))
+        most, weighted = self._most(question, tally), self._weighted(question)
+        return from_tally(tally, certainty, requests, most, weighted)
+
+    def _weighted(self, question: Question) -> bool:
+        """Whether every block makes the requests of the tally, each as often as it says: not if
+        the number of warps, the end of a loop or the truth of a guard is not known."""
+        loops = all(info.limit is not None for info in question.reach.loops)
+        return self._block_known and loops and question.conditions.complete
 
     def _requests(self, question: Question, tally: Tally) -> int | None:
         return self._most(question, tally) if question.conditions.complete else None

@@ -176,7 +176,7 @@ class _Summarizer:
         self._renderer = Renderer(ctx)
         unknown = frozenset(name for name, offset in launch.offsets if offset is None)
         givable = Givable(frozenset(p.name for p in kernel.params), unknown)
-        self._pieces = PieceCounter(ctx, self._counter, self._renderer, launch.grid, givable)
+        self._pieces = PieceCounter(ctx, self._counter, self._renderer, launch, givable)
         self._enumerator = Enumerator(ctx, self._counter, launch.grid)
         self._offsets = dict(launch.offsets)
         self._starts = starts  # bytes that divide the addresses of pointers, where somebody says so

@@ -30,10 +30,6 @@ class FilePlaces:
     def line(self, offset: int) -> int:
         return bisect_right(self._line_starts, offset)
 
-    def line_start(self, line: int) -> int:
-        """Offset of the first character of ``line`` (from 1)."""
-        return self._line_starts[line - 1]
-
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
@@ -106,9 +102,6 @@ class OutputBuilder:
 
     def ends_line(self) -> bool:
         return not self._parts or self._parts[-1].endswith("\n")
-
-    def last_character(self) -> str:
-        return self._parts[-1][-1:] if self._parts else ""
 
     def finish(self) -> tuple[bytes, PositionMap]:
         """The whole text and its map."""

@@ -26,7 +26,6 @@ class FunctionWriter:
         self.lines: list[Line] = []
         self.depth = 1
         self._numbers: dict[str, int] = {}
-        self._declared: set[str] = set()
 
     def line(self, piece: Piece) -> None:
         """One line of the body."""
@@ -43,12 +42,6 @@ class FunctionWriter:
         """A local name of our own (``tmp__1``)."""
         number = self._numbers[stem] = self._numbers.get(stem, 0) + 1
         return f"{stem}__{number}"
-
-    def declare_once(self, name: str, declaration: str) -> None:
-        """A declaration at the top of the function."""
-        if name not in self._declared:
-            self._declared.add(name)
-            self.prologue.append((1, declaration))
 
     def temporary(self, type_: CType) -> str:
         """A variable of ``type_`` declared at the top of the function."""

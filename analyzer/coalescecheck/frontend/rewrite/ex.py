@@ -5,7 +5,7 @@ In: pieces and types.  Out: :class:`Ex`.  It must not know about C++ syntax.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from coalescecheck.frontend import ctypes_lp64
 from coalescecheck.frontend.ctypes_lp64 import Value
@@ -127,10 +127,6 @@ def folded_cast(value: Value | None, type_: CType) -> Value | None:
     if value is None or kind is None:
         return None
     return ctypes_lp64.convert(value.number, kind)
-
-
-def with_type(ex: Ex, type_: CType) -> Ex:
-    return replace(ex, type=type_)
 
 
 def joined_arguments(pieces: list[Piece]) -> Piece:

@@ -39,7 +39,6 @@ _NAMES = frozenset(
         "structured_binding_declarator",
     }
 )
-FUNCTION_DECLARATORS = ("function_declarator", "abstract_function_declarator")
 RECORDS = ("struct_specifier", "class_specifier", "union_specifier")
 PREPROCESSOR_BLOCKS = frozenset(
     {"preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "preproc_elifdef"}
@@ -138,11 +137,6 @@ def has_word(node: Node, *words: str) -> bool:
         ) and (text(candidate) in words):
             return True
     return False
-
-
-def specifier_end(node: Node) -> Node | None:
-    """The type node of a declaration or parameter."""
-    return node.child_by_field_name("type")
 
 
 _OPERATOR_WORDS = {"and": "&&", "or": "||", "not": "!", "bitand": "&", "bitor": "|", "xor": "^",

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from .kernel_texts import HEAD, PRELUDE, SHARED, SIGNATURE
-from .random_expressions import Expressions
+from .random_private import ELEMENTS, PrivateArrays
 
 BLOCKS = [
     *((32, 1, 1), (64, 1, 1), (16, 16, 1), (8, 8, 2), (33, 1, 1)),
@@ -45,7 +45,8 @@ class RandomKernel:
 
 
 @dataclass
-class _Writer(Expressions):
+class _Writer(PrivateArrays):
+    privates: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     names: int = 0
     loops: int = 0
@@ -209,22 +210,33 @@ class _Writer(Expressions):
         self.lines.append(f"{p}[{self.expr(1)} & 15][{self.expr(2)} & 31] = a[{self.expr(1)}];")
 
     def local_array(self) -> None:
+        """One more per-thread array, or a use of one that is in scope."""
+        if self.privates and self.rng.random() < 0.7:
+            name = self.rng.choice(self.privates)
+            self.lines.append(self.private_statement(name, self.privates))
+            return
         name, k = self.fresh("q"), self.fresh("k")
-        self.lines.append(f"int {name}[4];")
-        self.looped(
-            f"for (int {k} = 0; {k} < 4; {k}++)",
-            lambda: self.lines.append(f"{name}[{k}] = {self.expr(1)};"),
-            [k],
-        )
-        self.lines.append(f"o[{name}[{self.rng.randrange(4)}]] = 1.0f;")
+        self.lines.append(f"int {name}[{ELEMENTS}];")
+        if self.rng.random() < 0.6:
+            for place in range(ELEMENTS):
+                self.lines.append(f"{name}[{place}] = {self.expr(1)};")
+        else:
+            self.looped(
+                f"for (int {k} = 0; {k} < {ELEMENTS}; {k}++)",
+                lambda: self.lines.append(f"{name}[{k}] = {self.expr(1)};"),
+                [k],
+            )
+        self.privates.append(name)
+        self.variables.append(self.private_value(name))
 
     # --- control flow -------------------------------------------------------------------------
 
     def block(self, depth: int, loop: bool) -> None:
-        visible = len(self.variables)
+        visible, arrays = len(self.variables), len(self.privates)
         for _ in range(self.rng.choice([1, 2, 2, 3])):
             self.statement(depth, loop)
         del self.variables[visible:]
+        del self.privates[arrays:]
 
     def statement(self, depth: int, loop: bool) -> None:
         rng = self.rng
@@ -237,7 +249,7 @@ class _Writer(Expressions):
             self.loop(depth)
         elif depth and kind < 0.36:
             self.pointer_walk(depth)
-        elif kind < 0.38:
+        elif kind < 0.38 or (self.privates and kind < 0.5):
             self.local_array()
         elif kind < 0.39:
             self.rows()

@@ -45,7 +45,7 @@ class VerificationDisagrees(Rule):
                     analysis,
                     result,
                     Severity.ERROR,
-                    f"{wording.what(result)}: {' and '.join(against)} disagree with the count "
-                    "shown; please report this kernel",
+                    f"{wording.what(result)}: the count shown is contradicted by "
+                    f"{' and '.join(against)}; please report this kernel",
                     reason=result.reason,
                 )

@@ -13,8 +13,10 @@ from collections.abc import Iterable, Mapping
 from coalescecheck.facts import Fact
 from coalescecheck.ir import kernel as ir
 from coalescecheck.ir.expr import Expr, Var
+from coalescecheck.ir.types import ScalarType
 from coalescecheck.source import Span
 from coalescecheck.symbolic import operators as op
+from coalescecheck.symbolic.cells import Cells, is_cell
 from coalescecheck.symbolic.form import Context, Form, Symbol, number
 from coalescecheck.symbolic.loops import LoopSolver
 from coalescecheck.symbolic.reach import LoopInfo, Reach
@@ -51,6 +53,7 @@ class Interpreter:
         self.loops: list[LoopInfo] = []
         self._steps = 0
         self._solver = LoopSolver(self)
+        self._cells = Cells(kernel, ctx)
 
     def run(self) -> list[Reach]:
         """Interpret the whole kernel; TooLarge when it does not end within bounds."""
@@ -102,7 +105,7 @@ class Interpreter:
                 address = self._record(stmt.access, 0, stmt.address, state)
                 if stmt.var is not None:
                     state.env[stmt.var.name] = self._from_memory(stmt.access, stmt.var, True)
-                self._forget_local(address, state.env)
+                self._cells.forget(state.env, address)
             case ir.If():
                 return self._if(stmt, state)
             case ir.Loop():
@@ -129,23 +132,26 @@ class Interpreter:
 
     def _load(self, stmt: ir.Load, state: State) -> None:
         address = self._record(stmt.access, stmt.piece, stmt.address, state)
-        cell = self._local_cell(address)
-        if cell is not None and cell in state.env:
-            state.env[stmt.var.name] = state.env[cell]
-            return
-        constant = self._constant_element(address)
+        varying = self._cells.may_be_private(address) or self.ctx.varying(address)
+        for offset, var in ((0, stmt.var), *stmt.more):
+            place = address + number(offset)
+            state.env[var.name] = self._loaded(stmt.access, place, var, varying, state.env)
+
+    def _loaded(
+        self, access: int, address: Form, var: Var, varying: bool, env: Environment
+    ) -> Form:
+        """What a scalar at ``address`` holds."""
+        cell = self._cells.read(env, address, var.type)
+        if cell is not None:
+            return cell
+        constant = self._constant_element(address, var.type)
         if constant is not None:
-            state.env[stmt.var.name] = constant
-            return
-        array = self.array_of(address)
-        private = array is not None and array.space is ir.Space.LOCAL
-        varying = private or self.ctx.varying(address)
-        if stmt.var.type.kind == "ptr":
+            return constant
+        if var.type.kind == "ptr":
+            array = self.array_of(address)
             name = f"*{array.name}" if array is not None else "*"
-            base = Symbol(f"{name}#{stmt.access}", "base", varying)
-            state.env[stmt.var.name] = self.ctx.fresh(base)
-            return
-        state.env[stmt.var.name] = self._from_memory(stmt.access, stmt.var, varying)
+            return self.ctx.fresh(Symbol(f"{name}#{access}", "base", varying))
+        return self._from_memory(access, var, varying)
 
     def _from_memory(self, access: int, var: Var, varying: bool) -> Form:
         index = self.kernel.accesses[access].index
@@ -153,43 +159,29 @@ class Interpreter:
 
     def _store(self, stmt: ir.Store, state: State) -> None:
         address = self._record(stmt.access, stmt.piece, stmt.address, state)
-        value = self.values.value(stmt.value, state.env)
-        cell = self._local_cell(address)
-        if cell is not None:
-            state.env[cell] = value
-        else:
-            self._forget_local(address, state.env)
+        scalars = ((0, stmt.value), *stmt.more)
+        values = [(at, each.type, self.values.value(each, state.env)) for at, each in scalars]
+        self._cells.write(state.env, address, values)
 
     def array_of(self, address: Form) -> ir.Array | None:
         """The array an address points into, when there is one candidate."""
         names = {s.name for _, s in self.ctx.symbols(address) if s.kind == "base"}
         return self.kernel.arrays.get(names.pop()) if len(names) == 1 else None
 
-    def _local_cell(self, address: Form) -> str | None:
-        """The environment's name for a constant place of a per-thread array."""
+    def _constant_element(self, address: Form, type_: ScalarType) -> Form | None:
+        """An element of an array whose contents the source gives, read as what it is."""
         array = self.array_of(address)
-        if array is None or array.space is not ir.Space.LOCAL or len(address.terms) > 2:
+        if array is None or array.values is None or not type_.is_integer:
             return None
-        offset = address - self.ctx.symbol(Symbol(array.name, "base"))
-        return f"{array.name}@{offset.constant}" if offset.is_constant else None
-
-    def _forget_local(self, address: Form, env: Environment) -> None:
-        """A store to an unknown place of a per-thread array makes all its cells unknown."""
-        array = self.array_of(address)
-        if array is not None and array.space is ir.Space.LOCAL:
-            for name in [n for n in env if n.startswith(f"{array.name}@")]:
-                del env[name]
-
-    def _constant_element(self, address: Form) -> Form | None:
-        """An element of an array whose contents the source gives."""
-        array = self.array_of(address)
-        if array is None or array.values is None or array.element_kind not in ("int", "uint"):
+        if (array.element_kind, array.element_size) != (type_.kind, type_.size):
             return None
         if not array.values or not all(isinstance(v, int) for v in array.values):
             return None
         if not array.const:  # the host or another thread may have written it
             return None
         offset = address - self.ctx.symbol(Symbol(array.name, "base"))
+        if self.ctx.multiple_of(offset) % array.element_size:
+            return None
         index = op.floor_divide(self.ctx, offset, array.element_size)
         if index.is_constant:
             inside = 0 <= index.constant < len(array.values)
@@ -281,12 +273,12 @@ class Interpreter:
         for name, a in then.items():
             b = other.get(name)
             if b is None:
-                if "@" not in name:  # set on one side only: whoever reads it was on that side
+                if not is_cell(name):  # set on one side only: whoever reads it was on that side
                     merged[name] = a
             elif a is not b and a != b:
                 merged[name] = self._choice(condition, a, b)
         for name in other.keys() - then.keys():
-            if "@" in name:
+            if is_cell(name):
                 del merged[name]
         return merged
 

@@ -20,6 +20,7 @@ from coalescecheck.ir import kernel as ir
 from coalescecheck.ir.expr import Var
 from coalescecheck.ir.types import ScalarType
 from coalescecheck.symbolic import operators as op
+from coalescecheck.symbolic.cells import is_cell
 from coalescecheck.symbolic.form import ZERO, Atom, Context, Form, Symbol, number
 from coalescecheck.symbolic.numeric import Evaluator
 from coalescecheck.symbolic.reach import LoopInfo
@@ -74,7 +75,7 @@ class LoopSolver:
         counter = Symbol(f"k{stmt.span.line or ''}", "counter", False, 0, None)
         solution, limit, k, exact = self._solve(stmt, headers, first, mark, counter, assigned)
         info = LoopInfo(next(iter(k.generators())), stmt.span, limit)
-        env = dict(state.env) | solution
+        env = {n: form for n, form in state.env.items() if not _is_lost(n, first.end)} | solution
         iteration = self._iteration(stmt, env, state, info)
         info.steady = exact or all(self._falls(c, info.counter) for c in info.entry)
         endless = first.condition == op.ONE
@@ -111,7 +112,7 @@ class LoopSolver:
         if known is None:
             known = self._assigned[id(stmt)] = {v.name: v.type for v in _targets(stmt)}
             self._stores[id(stmt)] = any(isinstance(s, ir.Store) for s in ir.walk((stmt,)))
-        cells = [name for name in env if "@" in name] if self._stores[id(stmt)] else []
+        cells = [name for name in env if is_cell(name)] if self._stores[id(stmt)] else []
         if not cells:
             return known
         from_cells = {name: ScalarType("i32", "int", 4) for name in cells}
@@ -465,6 +466,9 @@ class LoopSolver:
         sources += [s.env for s in iteration.exits]
         for name in assigned:
             at_exit = [source[name] for source in sources if name in source]
+            if is_cell(name) and len(at_exit) < len(sources):
+                env.pop(name, None)
+                continue
             if not at_exit:
                 continue
             env[name] = self._final(at_exit, info, trips, varying_exit, assigned[name])
@@ -561,9 +565,16 @@ def _more(limit: int | None) -> int | None:
     return None if limit is None else limit + 1
 
 
+def _is_lost(name: str, end: State) -> bool:
+    """Whether a cell is no longer known when an iteration ends: it is not known in any later."""
+    return is_cell(name) and name not in end.env
+
+
 def _targets(stmt: ir.Stmt) -> Iterator[Var]:
     """The variables that some statement inside assigns."""
     for inner in ir.walk((stmt,)):
+        if isinstance(inner, ir.Load):
+            yield from (var for _, var in inner.more)
         if isinstance(inner, ir.Assign | ir.Load | ir.WarpOp | ir.Atomic):
             target = inner.var
             if target is not None:

@@ -34,6 +34,39 @@ class Row:
 
 ROWS = [
     Row(
+        # st is 4 after the loop: bytes 16 .. 143
+        "a value that a loop leaves behind is known when it is used",
+        f"{TX} int st = 1; for (int i = 0; i < 5; i++) st = 4; o[tx + st] = 1;",
+        "o",
+        requests=1,
+        least=5,
+        greatest=5,
+        total=5,
+    ),
+    Row(
+        # iterations 0, 2, 4 write neighbouring words, 1 and 3 every second one
+        "two buffers take turns, whatever else the loop sets",
+        f"{SHARED} {TX} int b = 0, c = 9; for (int i = 0; i < 5; i++) "
+        "{ d[128 * b + tx * (1 + b)] = c; b ^= 1; c = 3; }",
+        "d",
+        requests=5,
+        least=1,
+        greatest=2,
+        total=3 + 2 * 2,
+    ),
+    Row(
+        # 64 floats wide once, then 32 floats wide
+        "the first iteration is told from the others by a flag",
+        f"{TX} int first = 1; for (int i = 0; i < n; i++) "
+        "{ o[tx * (first ? 2 : 1)] = 1; first = 0; }",
+        "o",
+        requests=5,
+        least=4,
+        greatest=8,
+        total=8 + 4 * 4,
+        n=5,
+    ),
+    Row(
         "a halving reduction keeps whole rows of banks: 4 + 2 + 1 warps, then 5 partial ones",
         f"{SHARED} {TX} for (int s = blockDim.x / 2; s > 0; s >>= 1) "
         "{ if (tx < s) d[tx] = a[tx + s]; __syncthreads(); }",
@@ -271,3 +304,11 @@ def test_without_parameters_the_counts_still_cover_the_truth(row: Row) -> None:
         if same and counted is not None and not found.assumptions:
             assert counted.min <= row.least
             assert row.greatest <= counted.max
+
+
+def test_two_buffers_that_take_turns_need_no_known_end() -> None:
+    body = f"{SHARED} {TX} int b = 0, c = 9; for (int i = 0; i < n; i++) "
+    body += "{ d[128 * b + tx] = c; b ^= 1; c = 3; __syncthreads(); }"
+    (found,) = (r for r in results(body) if r.array == "d")
+    assert found.certainty == "exact-symbolic"
+    assert (count(found).min, count(found).max) == (1, 1)

@@ -22,6 +22,11 @@ def is_cell(name: str) -> bool:
     return "@" in name
 
 
+def array_key(name: str) -> str:
+    """What stands for a whole array, given its name or that of one of its cells."""
+    return name.partition("@")[0] + "@"
+
+
 class Cells:
     """Reads and writes the cells of one kernel's per-thread arrays."""
 
@@ -60,7 +65,8 @@ class Cells:
         """Drop what is known of the arrays that ``address`` may lie in."""
         arrays = self._reached(address)
         if arrays:
-            for name in [n for n in env if is_cell(n) and n.partition("@")[0] in arrays]:
+            keys = {array_key(array) for array in arrays}
+            for name in [n for n in env if is_cell(n) and array_key(n) in keys]:
                 del env[name]
 
     def _clear(self, env: Environment, array: str, start: int, size: int) -> None:

@@ -18,6 +18,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import gcd
 
+import numpy as np
+
+from coalescecheck.symbolic.arithmetic import apply, in_64_bits
+
 Bounds = tuple[int | None, int | None]
 Monomial = tuple[int, ...]  # generator ids in increasing order, repeated for powers
 
@@ -188,7 +192,14 @@ class Context:
         data: tuple[int, ...] = (),
         varying: bool | None = None,
     ) -> Form:
-        """The form that is just ``op(args)``; ``varying`` defaults to that of the arguments."""
+        """The form that is just ``op(args)``; ``varying`` defaults to that of the arguments.
+
+        An operation on numbers is its result: whatever looks at the symbols of a form would
+        not find it.
+        """
+        if all(arg.is_constant for arg in args):
+            values = [np.asarray(in_64_bits(arg.constant), np.int64) for arg in args]
+            return number(int(apply(op, values, data)))
         key = (op, args, data)
         known = self._ids.get(key)
         if known is None:

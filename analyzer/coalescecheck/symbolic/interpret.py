@@ -18,6 +18,7 @@ from coalescecheck.source import Span
 from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.cells import Cells, is_cell
 from coalescecheck.symbolic.form import Context, Form, Symbol, number
+from coalescecheck.symbolic.liveness import Liveness
 from coalescecheck.symbolic.loops import LoopSolver
 from coalescecheck.symbolic.reach import LoopInfo, Reach
 from coalescecheck.symbolic.state import Frame, State
@@ -52,6 +53,7 @@ class Interpreter:
         self.frames: list[Frame] = []
         self.loops: list[LoopInfo] = []
         self._steps = 0
+        self.live = Liveness(kernel.body)
         self._solver = LoopSolver(self)
         self._cells = Cells(kernel, ctx)
 
@@ -212,14 +214,12 @@ class Interpreter:
             return self.block(stmt.then, state)
         if condition == number(0):
             return self.block(stmt.otherwise, state)
-        self.spend(3 * len(state.env))
-        path = state.path
+        env, path = self.live.before(stmt, state.env), state.path
+        self.spend(3 * len(env))
         inverse = op.negate(self.ctx, condition)
-        then = self.block(stmt.then, State(dict(state.env), self.with_condition(path, condition)))
-        otherwise = self.block(
-            stmt.otherwise, State(dict(state.env), self.with_condition(path, inverse))
-        )
-        return self.join(path, [s for s in (then, otherwise) if s is not None])
+        then = self.block(stmt.then, State(dict(env), self.with_condition(path, condition)))
+        otherwise = self.block(stmt.otherwise, State(env, self.with_condition(path, inverse)))
+        return self._joined(stmt, path, [s for s in (then, otherwise) if s is not None])
 
     def with_condition(self, path: tuple[Form, ...], condition: Form) -> tuple[Form, ...]:
         """``path`` and everything ``condition`` demands."""
@@ -232,7 +232,15 @@ class Interpreter:
         end = self.block(stmt.body, state)
         self.frames.pop()
         exits = frame.exits + ([end] if end is not None else [])
-        return self.join(frame.entry, exits)
+        return self._joined(stmt, frame.entry, exits)
+
+    def _joined(
+        self, stmt: ir.If | ir.Scope, entry: tuple[Form, ...], states: list[State]
+    ) -> State | None:
+        """The state after ``stmt``, with the variables that are still needed."""
+        if len(states) > 1:
+            states = [State(self.live.after(stmt, s.env), s.path) for s in states]
+        return self.join(entry, states)
 
     def _jump(self, label: str, state: State, leaving: bool) -> None:
         """Hand ``state`` to the frame named ``label``; tell the frames in between."""

@@ -11,10 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from coalescecheck.ir import kernel as ir
 from coalescecheck.ir.expr import Var
@@ -22,7 +19,7 @@ from coalescecheck.ir.types import ScalarType
 from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.cells import is_cell
 from coalescecheck.symbolic.form import ZERO, Atom, Context, Form, Symbol, number
-from coalescecheck.symbolic.numeric import Evaluator
+from coalescecheck.symbolic.loop_tables import Change, Tables, run_through
 from coalescecheck.symbolic.reach import LoopInfo
 from coalescecheck.symbolic.state import Frame, State
 from coalescecheck.symbolic.values import Environment
@@ -30,9 +27,7 @@ from coalescecheck.symbolic.values import Environment
 if TYPE_CHECKING:
     from coalescecheck.symbolic.interpret import Interpreter
 
-TABLE_LIMIT = 1024  # iterations that are run through one by one
 FLAG_ROUNDS = 4  # a flag only ever turns from uniform to varying, along chains of variables
-WORD = 1 << 31
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +63,7 @@ class LoopSolver:
 
     def loop(self, stmt: ir.Loop, state: State) -> State | None:
         """The state after the loop; accesses inside are recorded with their LoopInfo."""
+        state = State(self._it.live.before(stmt, state.env), state.path)
         assigned = self._assigned_in(stmt, state.env)
         headers, first, mark = self._explore(stmt, state, assigned)
         if first.end is None or (first.condition == ZERO and not stmt.test_first):
@@ -222,20 +218,17 @@ class LoopSolver:
         the bound is the exact number of iterations."""
         ctx = self._ctx
         updates = self._updates(headers, first)
-        table = self._run_through(stmt, headers, updates, first.condition, mark)
+        tables = self._tables(stmt, headers, updates, first.condition, mark)
         k = ctx.fresh(counter)
-        solution = self._solution(headers, updates, table, k, mark, assigned)
-        exact = table is not None and table.exact
-        if table is not None and exact:
-            limit: int | None = len(table.rows)
-        else:
-            limit = self._limit(stmt, headers, solution, first, k)
-            if table is not None and table.rows and not table.periodic:
-                limit = len(table.rows) if limit is None else min(limit, len(table.rows))
+        solution = self._solution(headers, updates, tables, k, mark, assigned)
+        exact, limit = tables.trips is not None, tables.trips
+        if not exact:
+            known = (self._limit(stmt, headers, solution, first, k), tables.most)
+            limit = min((most for most in known if most is not None), default=None)
         if limit is not None:
             high = max(limit - 1, 0) + (1 if stmt.test else 0)
             k = ctx.fresh(Symbol(counter.name, "counter", False, 0, high))
-            solution = self._solution(headers, updates, table, k, mark, assigned)
+            solution = self._solution(headers, updates, tables, k, mark, assigned)
         return solution, limit, k, exact
 
     def _updates(self, headers: dict[str, Header], first: Iteration) -> dict[str, Form]:
@@ -256,7 +249,7 @@ class LoopSolver:
         self,
         headers: dict[str, Header],
         updates: dict[str, Form],
-        table: Table | None,
+        tables: Tables,
         k: Form,
         mark: int,
         assigned: dict[str, ScalarType],
@@ -267,8 +260,8 @@ class LoopSolver:
                 solution[name] = header.symbol
             elif name not in updates:
                 continue
-            elif table is not None and name in table.names:
-                solution[name] = header.base + table.column(self._ctx, name, k)
+            elif name in tables.of:
+                solution[name] = header.base + tables.of[name].column(self._ctx, name, k)
             else:
                 value = self._value_at(header, updates[name], k, mark, assigned[name])
                 solution[name] = value
@@ -282,7 +275,7 @@ class LoopSolver:
         if update in (header.symbol, header.start):
             return header.base + header.start
         delta = update - header.symbol
-        if not self._depends_on_iteration(delta, mark):
+        if self._is_linear(header, update, mark):
             return header.base + header.start + delta * k
         start = header.base + header.start
         reason = self._it.values.reason_of(delta) or "changed from iteration to iteration"
@@ -322,63 +315,36 @@ class LoopSolver:
 
     # --- tables -------------------------------------------------------------------------------
 
-    def _run_through(
+    def _tables(
         self,
         stmt: ir.Loop,
         headers: dict[str, Header],
         updates: dict[str, Form],
         condition: Form,
         mark: int,
-    ) -> Table | None:
-        """Run variables with constant starts and closed updates, one iteration at a time."""
-        ids = {
-            n: next(iter(h.symbol.generators()))
+    ) -> Tables:
+        """What running through variables with constant starts and closed updates gives."""
+        closed = {
+            n: Change(next(iter(h.symbol.generators())), h.start.constant, updates[n])
             for n, h in headers.items()
             if n in updates and h.start.is_constant and self._is_header(h.symbol)
         }
-        closed = dict(ids)
         while True:
-            members = set(closed.values())
-            keep = {n: g for n, g in closed.items() if self._ctx.leaves(updates[n]) <= members}
+            members = {change.generator for change in closed.values()}
+            keep = {n: c for n, c in closed.items() if self._ctx.leaves(c.update) <= members}
             if keep == closed:
                 break
             closed = keep
-        if all(
-            not self._depends_on_iteration(updates[n] - headers[n].symbol, mark) for n in closed
-        ):
-            return None
-        decides = self._ctx.leaves(condition) <= set(closed.values())
-        start = {n: headers[n].start.constant for n in closed}
-        return self._rows(stmt, closed, updates, condition if decides else None, start)
+        wanted = {n for n in closed if not self._is_linear(headers[n], updates[n], mark)}
+        if not wanted:
+            return Tables()
+        return run_through(self._ctx, closed, wanted, condition, stmt.test_first)
 
-    def _rows(
-        self,
-        stmt: ir.Loop,
-        ids: dict[str, int],
-        updates: dict[str, Form],
-        condition: Form | None,
-        start: dict[str, int],
-    ) -> Table | None:
-        rows: list[dict[str, int]] = []
-        seen: dict[tuple[int, ...], int] = {}
-        current = start
-        while len(rows) < TABLE_LIMIT:
-            evaluator = Evaluator(
-                self._ctx, {ids[n]: np.asarray(v, np.int64) for n, v in current.items()}
-            )
-            if condition is not None and stmt.test_first and not evaluator.form(condition):
-                return Table(list(ids), rows, exact=True, final=current)
-            key = tuple(current.values())
-            if condition is None and key in seen:
-                return Table(list(ids), rows, periodic=True) if seen[key] == 0 else None
-            if any(abs(v) >= WORD for v in current.values()):
-                return Table(list(ids), rows) if rows else None
-            seen[key] = len(rows)
-            rows.append(current)
-            if condition is not None and not stmt.test_first and not evaluator.form(condition):
-                return Table(list(ids), rows, exact=True)
-            current = {n: int(evaluator.form(updates[n])) for n in ids}
-        return None
+    def _is_linear(self, header: Header, update: Form, mark: int) -> bool:
+        """Whether ``start + step*k`` is the variable at iteration k."""
+        if update in (header.symbol, header.start):
+            return True
+        return not self._depends_on_iteration(update - header.symbol, mark)
 
     # --- iteration counts ---------------------------------------------------------------------
 
@@ -524,30 +490,6 @@ class LoopSolver:
             return None
         # smallest k with slope*k + rest >= 0
         return op.maximum(ctx, op.floor_divide(ctx, number(slope - 1) - rest, slope), ZERO)
-
-
-@dataclass(slots=True)
-class Table:
-    """Values of some variables, iteration by iteration.
-
-    ``exact``: the rows are all iterations of the loop.  ``periodic``: the rows repeat.
-    """
-
-    names: list[str]
-    rows: list[dict[str, int]]
-    exact: bool = False
-    periodic: bool = False
-    final: dict[str, int] | None = None  # the values when the loop ends
-
-    def column(self, ctx: Context, name: str, k: Form) -> Form:
-        """The variable at iteration k."""
-        rows = self.rows if self.final is None else [*self.rows, self.final]
-        values = tuple(row[name] for row in rows)
-        step = values[1] - values[0] if len(values) > 1 else 0
-        if not self.periodic and all(b - a == step for a, b in pairwise(values)):
-            return number(values[0]) + k.scaled(step)
-        index = op.floor_remainder(ctx, k, len(values)) if self.periodic else k
-        return ctx.atom("table", (index,), (min(values), max(values)), values)
 
 
 def _inequality(ctx: Context, condition: Form) -> tuple[Form | None, bool]:

@@ -1,0 +1,145 @@
+"""Which variables still matter at a point of a kernel: those some later statement may read.
+
+The classic backward analysis, over structured statements.  Sets are bit masks, one bit a
+variable, because kernels have thousands of statements and hundreds of variables.  The cells of
+a per-thread array count as one variable, which every access of the array reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from coalescecheck.ir.expr import ArrayBase, Expr, Var, arrays_of, children
+from coalescecheck.ir.kernel import (
+    Assign,
+    Atomic,
+    Continue,
+    If,
+    Leave,
+    Load,
+    Loop,
+    Scope,
+    Stmt,
+    Store,
+    WarpOp,
+    expressions,
+    walk,
+)
+from coalescecheck.symbolic.cells import array_key, is_cell
+
+Mask = int
+ALWAYS: Mask = 1  # the bit of names that no statement mentions, and of arrays with pointers to them
+T = TypeVar("T")
+
+
+class Liveness:
+    """The variables that are live around the If, Loop and Scope statements of ``body``."""
+
+    def __init__(self, body: tuple[Stmt, ...]) -> None:
+        self._bits: dict[str, Mask] = {}
+        self._plain: dict[int, tuple[Mask, Mask]] = {}  # what a statement reads, and sets
+        self._left: dict[str, Mask] = {}  # live where Leave(label) leads
+        self._continued: dict[str, Mask] = {}
+        self._before: dict[int, Mask] = {}
+        self._after: dict[int, Mask] = {}
+        for stmt in walk(body):
+            self._pin_arrays(stmt)
+        self._block(body, 0)
+
+    def before(self, stmt: Stmt, values: Mapping[str, T]) -> dict[str, T]:
+        """The values that ``stmt`` or something after it may read before setting them."""
+        return self._only(values, self._before[id(stmt)])
+
+    def after(self, stmt: Stmt, values: Mapping[str, T]) -> dict[str, T]:
+        """The values that something after ``stmt`` may read before setting them."""
+        return self._only(values, self._after[id(stmt)])
+
+    def _only(self, values: Mapping[str, T], live: Mask) -> dict[str, T]:
+        bits = self._bits
+        live |= ALWAYS
+        return {
+            name: value
+            for name, value in values.items()
+            if bits.get(array_key(name) if is_cell(name) else name, ALWAYS) & live
+        }
+
+    def _block(self, body: tuple[Stmt, ...], live: Mask) -> Mask:
+        """What is live before ``body`` when ``live`` is after it."""
+        for stmt in reversed(body):
+            live = self._statement(stmt, live)
+        return live
+
+    def _statement(self, stmt: Stmt, after: Mask) -> Mask:
+        match stmt:
+            case Leave():
+                return self._left[stmt.label]
+            case Continue():
+                return self._continued[stmt.label]
+            case If():
+                live = self._block(stmt.then, after) | self._block(stmt.otherwise, after)
+                before = live | self._reads(stmt)
+            case Scope():
+                self._left[stmt.label] = after
+                before = self._block(stmt.body, after)
+            case Loop():
+                before = self._loop(stmt, after)
+            case _:
+                reads, sets = self._effect(stmt)
+                return after & ~sets | reads
+        # a statement is visited several times inside loops; what any visit finds counts
+        self._before[id(stmt)] = self._before.get(id(stmt), 0) | before
+        self._after[id(stmt)] = self._after.get(id(stmt), 0) | after
+        return before
+
+    def _loop(self, stmt: Loop, after: Mask) -> Mask:
+        self._left[stmt.label] = after
+        exit_or_on = self._reads(stmt) | after
+        start: Mask = 0
+        for _ in range(2):  # "live = read | (live - set)" is stable after one round from nothing
+            if stmt.test_first:
+                next_ = self._continued[stmt.label] = self._block(stmt.step, start)
+                start = self._block(stmt.test, self._block(stmt.body, next_) | exit_or_on)
+            else:
+                tested = self._block(stmt.test, start | exit_or_on)
+                next_ = self._continued[stmt.label] = self._block(stmt.step, tested)
+                start = self._block(stmt.body, next_)
+        return start
+
+    def _reads(self, stmt: Stmt) -> Mask:
+        return self._effect(stmt)[0]
+
+    def _effect(self, stmt: Stmt) -> tuple[Mask, Mask]:
+        known = self._plain.get(id(stmt))
+        if known is None:
+            reads = 0
+            for expr in expressions(stmt):
+                reads |= self._variables(expr)
+            sets = 0
+            if isinstance(stmt, Assign | Load | Atomic | WarpOp) and stmt.var is not None:
+                sets = self._bit(stmt.var.name)
+            if isinstance(stmt, Load):
+                for _, var in stmt.more:
+                    sets |= self._bit(var.name)
+            known = self._plain[id(stmt)] = (reads, sets)
+        return known
+
+    def _variables(self, expr: Expr) -> Mask:
+        if isinstance(expr, Var):
+            return self._bit(expr.name)
+        if isinstance(expr, ArrayBase):
+            return self._bit(array_key(expr.array))
+        found = 0
+        for child in children(expr):
+            found |= self._variables(child)
+        return found
+
+    def _pin_arrays(self, stmt: Stmt) -> None:
+        """Arrays whose address is kept somewhere may be read where nothing names them."""
+        direct = 1 if isinstance(stmt, Load | Store | Atomic) else 0
+        for expr in expressions(stmt)[direct:]:
+            for name in arrays_of(expr):
+                self._bits[array_key(name)] = ALWAYS
+
+    def _bit(self, name: str) -> Mask:
+        return self._bits.setdefault(name, ALWAYS << len(self._bits) + 1)

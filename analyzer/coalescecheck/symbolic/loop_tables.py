@@ -1,0 +1,176 @@
+"""Loop variables that are run through, one iteration at a time, and become tables over k.
+
+In: variables with constant starts and updates over each other (``s >>= 1``, ``buffer ^= 1``).
+Out: their values by iteration.  Where they decide the loop's test, all its iterations are run;
+otherwise each group of variables that depend on each other is run until it repeats or settles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from coalescecheck.symbolic import operators as op
+from coalescecheck.symbolic.form import Context, Form, number
+from coalescecheck.symbolic.numeric import Evaluator
+
+TABLE_LIMIT = 1024  # iterations that are run through one by one
+WORD = 1 << 31
+
+Row = dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A variable of a loop: its placeholder, its value before, and after one iteration."""
+
+    generator: int
+    start: int
+    update: Form
+
+
+@dataclass(slots=True)
+class Table:
+    """Values of some variables, iteration by iteration.
+
+    ``exact``: the rows are all iterations of the loop.  ``periodic``: the rows repeat.
+    ``settled``: the last row stays.
+    """
+
+    rows: list[Row]
+    exact: bool = False
+    periodic: bool = False
+    settled: bool = False
+    final: Row | None = None  # the values when the loop ends
+
+    def column(self, ctx: Context, name: str, k: Form) -> Form:
+        """The variable at iteration k."""
+        rows = self.rows if self.final is None else [*self.rows, self.final]
+        values = tuple(row[name] for row in rows)
+        if self.settled and len(values) == 2:
+            return op.select(ctx, op.truth(ctx, k), number(values[1]), number(values[0]))
+        step = values[1] - values[0] if len(values) > 1 else 0
+        cut = self.periodic or self.settled
+        if not cut and all(b - a == step for a, b in pairwise(values)):
+            return number(values[0]) + k.scaled(step)
+        index = k
+        if self.periodic:
+            index = op.floor_remainder(ctx, k, len(values))
+        elif self.settled:
+            index = op.minimum(ctx, k, number(len(values) - 1))
+        return ctx.atom("table", (index,), (min(values), max(values)), values)
+
+
+@dataclass(slots=True)
+class Tables:
+    """The tables of one loop, by variable; ``trips`` is its number of iterations, if known."""
+
+    of: dict[str, Table] = field(default_factory=dict)
+    trips: int | None = None
+
+    @property
+    def most(self) -> int | None:
+        """A bound on the iterations: a signed variable would overflow in the next."""
+        ends = [len(t.rows) for t in self.of.values() if not (t.periodic or t.settled)]
+        return min(ends, default=None)
+
+
+def run_through(
+    ctx: Context,
+    changes: Mapping[str, Change],
+    wanted: set[str],
+    condition: Form,
+    test_first: bool,
+) -> Tables:
+    """Tables of the ``wanted`` variables, as far as there are any.
+
+    The updates of ``changes`` read nothing but its own placeholders.
+    """
+    tests = ctx.leaves(condition)
+    if tests <= {change.generator for change in changes.values()}:
+        deciding = {n for n, change in changes.items() if change.generator in tests}
+        needed = _needed(ctx, changes, wanted | deciding)
+        table = _until_it_ends(ctx, {n: changes[n] for n in needed}, condition, test_first)
+        if table is not None:
+            return Tables(dict.fromkeys(needed, table), len(table.rows) if table.exact else None)
+    result = Tables()
+    for group in _groups(ctx, changes, wanted):
+        table = _until_it_repeats(ctx, {n: changes[n] for n in group})
+        if table is not None:
+            result.of |= dict.fromkeys(group, table)
+    return result
+
+
+def _needed(ctx: Context, changes: Mapping[str, Change], names: set[str]) -> set[str]:
+    """``names`` and what their updates read, directly or not."""
+    found: set[str] = set()
+    more = names
+    while more:
+        found |= more
+        read = frozenset().union(*(ctx.leaves(changes[n].update) for n in more))
+        more = {n for n, change in changes.items() if change.generator in read} - found
+    return found
+
+
+def _groups(ctx: Context, changes: Mapping[str, Change], wanted: set[str]) -> Iterator[set[str]]:
+    """The wanted variables with what they need, in groups that share nothing."""
+    groups: list[set[str]] = []
+    for name in sorted(wanted):
+        group = _needed(ctx, changes, {name})
+        apart = []
+        for other in groups:
+            if other & group:
+                group |= other
+            else:
+                apart.append(other)
+        groups = [*apart, group]
+    yield from groups
+
+
+def _until_it_ends(
+    ctx: Context, changes: Mapping[str, Change], condition: Form, test_first: bool
+) -> Table | None:
+    rows: list[Row] = []
+    for current, evaluator in _steps(ctx, changes):
+        goes_on = bool(evaluator.form(condition))
+        if test_first and not goes_on:
+            return Table(rows, exact=True, final=current)
+        if _overflows(current):
+            return Table(rows) if rows else None
+        rows.append(current)
+        if not test_first and not goes_on:
+            return Table(rows, exact=True)
+    return None
+
+
+def _until_it_repeats(ctx: Context, changes: Mapping[str, Change]) -> Table | None:
+    rows: list[Row] = []
+    seen: dict[tuple[int, ...], int] = {}
+    for current, _ in _steps(ctx, changes):
+        first = seen.setdefault(tuple(current.values()), len(rows))
+        if first == len(rows):
+            if _overflows(current):
+                return Table(rows) if rows else None
+            rows.append(current)
+        elif first == 0:
+            return Table(rows, periodic=True)
+        else:
+            return Table(rows, settled=True) if first == len(rows) - 1 else None
+    return None
+
+
+def _steps(ctx: Context, changes: Mapping[str, Change]) -> Iterator[tuple[Row, Evaluator]]:
+    """The variables at the start of each iteration, as often as may be."""
+    current = {n: change.start for n, change in changes.items()}
+    for _ in range(TABLE_LIMIT):
+        values = {changes[n].generator: np.asarray(v, np.int64) for n, v in current.items()}
+        evaluator = Evaluator(ctx, values)
+        yield current, evaluator
+        current = {n: int(evaluator.form(change.update)) for n, change in changes.items()}
+
+
+def _overflows(row: Row) -> bool:
+    return any(abs(value) >= WORD for value in row.values())

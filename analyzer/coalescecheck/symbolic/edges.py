@@ -49,9 +49,9 @@ class Inside:
 def phases(ctx: Context, address: Form, known: Known) -> Phases:
     """Split unknown symbols that stand in divisions by constants into period and phase."""
     periods: dict[int, int] = {}
-    for g in _atoms(ctx, address):
+    for g in sorted(ctx.divisions(address)):
         atom = ctx.generators[g]
-        if isinstance(atom, Atom) and atom.op in ("fdiv", "fmod") and atom.args[1].is_constant:
+        if isinstance(atom, Atom):
             _add_periods(ctx, atom, known, periods)
     ranges: dict[int, int] = {}
     values: dict[int, Form] = {}
@@ -64,18 +64,6 @@ def phases(ctx: Context, address: Form, known: Known) -> Phases:
         ranges[next(iter(phase.generators()))] = period
         values[g] = whole.scaled(period) + phase
     return Phases(op.replaced(ctx, address, values) if values else address, ranges)
-
-
-def _atoms(ctx: Context, form: Form) -> list[int]:
-    """Ids of all atoms in the form, inner ones as well."""
-    found: list[int] = []
-    for g in sorted(form.generators()):
-        generator = ctx.generators[g]
-        if isinstance(generator, Atom):
-            found.append(g)
-            for arg in generator.args:
-                found += _atoms(ctx, arg)
-    return found
 
 
 def _add_periods(ctx: Context, atom: Atom, known: Known, periods: dict[int, int]) -> None:

@@ -171,6 +171,7 @@ class Context:
         self._varying: dict[Form, bool] = {}
         self._ids: dict[object, int] = {}
         self._leaves: dict[int, frozenset[int]] = {}
+        self._divisions: dict[int, frozenset[int]] = {}
         self._symbols: dict[frozenset[int], tuple[tuple[int, Symbol], ...]] = {}
 
     # --- making generators --------------------------------------------------------------------
@@ -256,6 +257,23 @@ class Context:
             else:
                 known = frozenset().union(*(self.leaves(arg) for arg in generator.args))
             self._leaves[g] = known
+        return known
+
+    def divisions(self, form: Form) -> frozenset[int]:
+        """Ids of all floor divisions and remainders by a number that the form depends on."""
+        return frozenset().union(*(self._divisions_of(g) for m in form.terms for g in m))
+
+    def _divisions_of(self, g: int) -> frozenset[int]:
+        known = self._divisions.get(g)
+        if known is None:
+            generator = self.generators[g]
+            if isinstance(generator, Symbol):
+                known = frozenset()
+            else:
+                known = frozenset().union(*(self.divisions(arg) for arg in generator.args))
+                if generator.op in ("fdiv", "fmod") and generator.args[1].is_constant:
+                    known |= {g}
+            self._divisions[g] = known
         return known
 
     def symbols(self, form: Form) -> tuple[tuple[int, Symbol], ...]:

@@ -12,10 +12,13 @@ from coalescecheck.source import NOWHERE, Diagnostic, Span
 
 
 class Space(StrEnum):
+    """The kind of memory an access reaches; no array is in ``TEXTURE``, which has no addresses."""
+
     GLOBAL = "global"
     SHARED = "shared"
     CONSTANT = "constant"
     LOCAL = "local"
+    TEXTURE = "texture"
 
 
 class Op(StrEnum):
@@ -68,6 +71,11 @@ class Access:
         Not texture fetches (their own path), asynchronous copies and volatile loads.
         """
         return self.op is Op.LOAD and self.kind in ("plain", "vector") and not self.volatile
+
+    @property
+    def unresolved_space(self) -> Space:
+        """The space to file it under where no array tells one."""
+        return Space.TEXTURE if self.kind == "texture" else Space.GLOBAL
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,7 +121,7 @@ def _given_up(kernel: Kernel) -> tuple[AccessResult, ...]:
         AccessResult(
             access=access,
             array="" if array is None else array.name,
-            space=(Space.GLOBAL if array is None else array.space).value,
+            space=(access.unresolved_space if array is None else array.space).value,
             width_bytes=access.pieces[0].width if access.pieces else 0,
             address=None,
             lane_stride_bytes=None,
@@ -189,7 +189,7 @@ class _Summarizer:
             return self._unknown(
                 access,
                 "",
-                Space.GLOBAL,
+                access.unresolved_space,
                 width,
                 "exact",
                 "never runs in this configuration",
@@ -198,6 +198,7 @@ class _Summarizer:
         bases = self._bases(reaches[0].address)
         array, space, problem = self._array(bases)
         if access.kind == "texture":
+            space = Space.TEXTURE
             problem = "a texture fetch: its memory layout is not documented"
         elif access.kind == "wmma":
             problem = "a wmma tile: which lane holds which part of it is not documented"

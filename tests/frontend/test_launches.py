@@ -165,19 +165,25 @@ STREAM = "template <class T> struct Stream { T *p; void fill() { k<T><<<1, 32>>>
     ("text", "instances"),
     [
         (RUN + "int main() { float *p; run(p); }", ["float"]),
-        (RUN + "int main() { float *p; double q[9]; run(p); run(q); run(p + 4); }", ["float", "double"]),
-        (RUN + "typedef double real; int main() { real *p; run(p); run((int *)p); }", ["double", "int"]),
+        (RUN + "int main() { float *p; double q[9]; run(p); run(q); run(p + 4); }",
+         ["float", "double"]),
+        (RUN + "typedef double real; int main() { real *p; run(p); run((int *)p); }",
+         ["double", "int"]),
         (RUN + "int main() { unknown_call(run); }", [None]),
         (RUN + "int main() { run(mystery()); }", [None]),
         (RUN + "int *made(int n); int main() { run(made(3)); }", ["int"]),
-        (RUN + "template void run<int>(int *); extern template void run(short *p);", ["int", "short"]),
+        (RUN + "template void run<int>(int *); extern template void run(short *p);",
+         ["int", "short"]),
         (RUN + "int main() { run(new long[3]); auto p = new char[2]; run(p); }", ["long", "char"]),
         (RUN + "void f() { std::vector<float> v; run(v.data()); run(&v[0]); }", ["float"]),
-        (RUN + "void f(thrust::device_vector<int> &v) { run(thrust::raw_pointer_cast(v.data())); }", ["int"]),
+        (RUN + "void f(thrust::device_vector<int> &v) { run(thrust::raw_pointer_cast(v.data())); }",
+         ["int"]),
         (RUN + "void f() { std::unique_ptr<short[]> p; run(p.get()); }", ["short"]),
-        (RUN + "struct Box { int n; float *data; }; void f(Box b, Box *c) { run(b.data); run(&c->n); }", ["float", "int"]),
+        (RUN + "struct B { int n; float *data; }; void f(B b, B *c) { run(b.data); run(&c->n); }",
+         ["float", "int"]),
         (RUN + "struct Box { float *data; void go() { run(data); run(this->data); } };", ["float"]),
         (RUN + "struct Box { float *data; void go(); }; void Box::go() { run(data); }", ["float"]),
+        (RUN + "void f(int *p) { lib::run(p, 3.0); run(p); }", ["int"]),
         # overloads: told apart by the number of arguments, or not at all
         (RUN + "void run(float *p, int n) {} void f(int *p) { run(p); run(p, 2); }", ["int"]),
         (RUN + "void run(float *p) {} void f(int *p) { run(p); }", [None]),
@@ -191,13 +197,15 @@ STREAM = "template <class T> struct Stream { T *p; void fill() { k<T><<<1, 32>>>
         # class templates are instantiated wherever they are named with arguments
         (STREAM + "int main() { Stream<float> s; s.fill(); }", ["float"]),
         (STREAM + "template class Stream<double>; void f(Stream<int> *s);", ["double", "int"]),
-        (STREAM + "template <class U> void g() { Stream<U> s; s.fill(); } void f() { g<char>(); }", ["char"]),
+        (STREAM + "template <class U> void g() { Stream<U> s; s.fill(); } void f() { g<char>(); }",
+         ["char"]),
         (STREAM + "template <class U> void g(U *p) { Stream<U> s; }", [None]),
         (STREAM, [None]),
         ("template <class T> struct A { T *p; void go(); };\n"
          "template <class T> void A<T>::go() { k<T><<<1, 32>>>(p); }\nA<short> a;", ["short"]),
         ("template <class T, class U> struct A { T *p; U *q; void go(); };\n"
-         "template <class U, class T> void A<U, T>::go() { run(p); }\n" + RUN + "A<short, int> a;", [None]),
+         "template <class U, class T> void A<U, T>::go() { run(p); }\n" + RUN + "A<short, int> a;",
+         [None]),
         # what PyTorch's macros call once per type
         ('void f(at::Tensor t) { AT_DISPATCH_FLOATING_TYPES_AND_HALF(t.type(), "f", ([&] {\n'
          "  k<scalar_t><<<1, 32>>>(t.data<scalar_t>()); })); }", ["float", "double", "__half"]),

@@ -19,7 +19,9 @@ from coalescecheck.frontend.host.scopes import (
     function_name,
     node_text,
     parameters,
+    scope_path,
 )
+
 
 def calls_of(scopes: Scopes, function: Node) -> list[Node] | None:
     """The visible calls of a function definition; None when they cannot be told, because
@@ -37,6 +39,8 @@ def calls_of(scopes: Scopes, function: Node) -> list[Node] | None:
         call = call_of(node)
         if call is None:
             return None
+        if _names_another(call, function):
+            continue
         meant = [d for d in definitions if len(definitions) == 1 or _may_mean(call, d)]
         if function in meant:
             if len(meant) > 1:
@@ -80,6 +84,17 @@ def _is_specialisation(function: Node) -> bool:
     declarator = function_declarator(function)
     name = declarator.child_by_field_name("declarator") if declarator is not None else None
     return name is not None and name.type == "template_function"
+
+
+def _names_another(call: Node, function: Node) -> bool:
+    """``lib::f(x)`` does not call an ``f`` that is in no namespace or class."""
+    called = call.child_by_field_name("function")
+    if called is None or called.type != "qualified_identifier" or scope_path(function):
+        return False
+    declarator = function_declarator(function)
+    own = declarator.child_by_field_name("declarator") if declarator is not None else None
+    qualified = own is not None and own.type == "qualified_identifier"
+    return not qualified and called.child_by_field_name("scope") is not None
 
 
 def _may_mean(call: Node, function: Node) -> bool:

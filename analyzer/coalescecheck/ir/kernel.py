@@ -49,7 +49,7 @@ class Access:
     reinterpreted wider access whose alignment the type of the array does not guarantee).
     ``atomic_op`` is ``add``, ``cas`` … for atomics.  ``element`` is the accessed type for the
     reader (``float4``).
-    ``unknown_width`` is set where the width depends on an uninstantiated template type.
+    ``unknown_width`` names the type whose size is missing, "" where the width is known.
     """
 
     id: int
@@ -62,7 +62,7 @@ class Access:
     atomic_op: str = ""
     called_from: tuple[Span, ...] = ()
     volatile: bool = False
-    unknown_width: bool = False
+    unknown_width: str = ""
 
     @property
     def may_hit_l1(self) -> bool:
@@ -245,7 +245,8 @@ class Kernel:
     ``body`` is a single ``Scope("kernel", …)``.  ``params`` are the integer and floating
     parameters (``s.n`` for struct members), read as ``Var(name, type)``; ``arrays`` are all
     memory objects by name; ``accesses`` are indexed by their id.  ``diagnostics``
-    tell what lowering had to drop.
+    tell what lowering had to drop.  ``unknown_types`` has the template parameter that gives each
+    type of unknown size, "" for one that is declared nowhere.
     """
 
     name: str
@@ -255,6 +256,7 @@ class Kernel:
     accesses: tuple[Access, ...]
     body: tuple[Stmt, ...]
     diagnostics: tuple[Diagnostic, ...] = field(default=())
+    unknown_types: dict[str, str] = field(default_factory=dict)
 
 
 def nested(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:

@@ -47,6 +47,7 @@ from coalescecheck.frontend.rewrite.naming import Naming
 from coalescecheck.frontend.rewrite.operators import Operators
 from coalescecheck.frontend.rewrite.output import Output, c_name
 from coalescecheck.frontend.rewrite.overloads import Overloads
+from coalescecheck.frontend.rewrite.packing import PackPragmas
 from coalescecheck.frontend.rewrite.qualified import QualifiedNames
 from coalescecheck.frontend.rewrite.records import Records
 from coalescecheck.frontend.rewrite.statements import Statements
@@ -69,6 +70,7 @@ class Session:
         self._code = code
         self.output = Output()
         self._locate = locate
+        self.pragmas = PackPragmas(code)
         self._dynamic: dict[str, CType] = {}
         self._free: set[str] = set()
         self._opaque = 0
@@ -168,14 +170,18 @@ class Session:
         self.output.globals.append((0, f"[[cuda::free]] extern const {declared};"))
         return c
 
-    def output_unknown(self, name: str) -> str:
-        """The C name of an unknown type."""
-        self.output.need(types.Unknown(name))
+    def output_unknown(self, name: str, given_by: str | None = None) -> str:
+        """The C name of an unknown type.
+
+        ``given_by`` is the template parameter it depends on, "" for a type that is not declared,
+        None for a template parameter itself.
+        """
+        self.output.need_unknown(name, given_by)
         return name
 
     def unknown_type(self, name: str, node: Node) -> CType:
         self.say(node, "warning", f"type `{name}` is not known: accesses of its size are unknown")
-        return types.Unknown(self.output_unknown(types.mangled([name])))
+        return types.Unknown(self.output_unknown(types.mangled([name]), ""))
 
     def original(self, node: Node) -> str:
         """The text of an operator as the user wrote it (repairs may have disguised it)."""

@@ -36,6 +36,7 @@ class Output:
         self.prototypes: list[str] = []
         self.functions: list[list[Line]] = []
         self.diagnostics: list[Diagnostic] = []
+        self.unknown_types: dict[str, str] = {}  # C names by name; C names by themselves too
         self._taken: set[str] = set(_KEYWORDS)
         self._signatures: dict[tuple[str, str, tuple[str, ...]], str] = {}
         self._declared: set[str] = set()
@@ -89,10 +90,16 @@ class Output:
             case _:
                 pass
 
-    def need_unknown(self, name: str, given_by: str | None = None) -> None:
-        """Declares a type of unknown size; see ``Session.output_unknown``."""
-        argument = "" if given_by is None else f'("{given_by}")'
-        self._typedef(name, f"[[cuda::unknown_type{argument}]] typedef long {name};")
+    def need_unknown(self, name: str, given_by: str | None = None) -> str:
+        """Declares a type of unknown size and gives its C name; see ``Session.output_unknown``."""
+        known = self.unknown_types.get(name)
+        if known is None:
+            known = self.unknown_types[name] = self.unique(name)
+            argument = "" if given_by is None else f'("{given_by}")'
+            marker = f"[[cuda::unknown_type{argument}]]"
+            self.types.append((0, f"{marker} typedef long {known};"))
+            self.unknown_types[known] = known
+        return known
 
     def _typedef(self, name: str, declaration: str) -> None:
         if name not in self._declared:

@@ -146,6 +146,8 @@ class Session:
 
     def free_name(self, name: str, node: Node) -> Ex:
         """A name nobody defined: it stays a symbol."""
+        if name in self.output.unknown_types:
+            return self.opaque_call([], types.UNKNOWN, Mark(node.start_byte))  # a type in C
         if name not in self._free:
             self._free.add(name)
             self.output.unique(name)
@@ -176,8 +178,7 @@ class Session:
         ``given_by`` is the template parameter it depends on, "" for a type that is not declared,
         None for a template parameter itself.
         """
-        self.output.need_unknown(name, given_by)
-        return name
+        return self.output.need_unknown(name, given_by)
 
     def unknown_type(self, name: str, node: Node) -> CType:
         self.say(node, "warning", f"type `{name}` is not known: accesses of its size are unknown")
@@ -214,9 +215,10 @@ class Session:
             case "primitive_type" | "sized_type_specifier" | "template_type":
                 return self.typenames.type(node, env)
             case "identifier" | "type_identifier":
-                found = self.names.find(env, syntax.text(node))
+                name = syntax.text(node)
+                found = self.names.find(env, name)
                 if found is None:
-                    return self.builtin(syntax.text(node))
+                    return self.builtin(name) or self._undeclared(name)
                 return self.typenames.of_found(found, env)
             case "template_function":
                 return self.applied_template(node, None, env)
@@ -224,6 +226,11 @@ class Session:
                 return self._qualified_type(node, env)
             case _:
                 return None
+
+    def _undeclared(self, name: str) -> CType | None:
+        """A name that nothing declares is a type where it was used as one before."""
+        known = self.output.unknown_types.get(name)
+        return None if known is None else types.Unknown(known)
 
     def _qualified_type(self, node: Node, env: Env) -> CType | None:
         found, last = self.qualified.resolve(node, env)

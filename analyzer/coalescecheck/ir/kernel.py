@@ -45,8 +45,8 @@ class Access:
     ``index`` is the source text of the whole access expression.  ``called_from`` are the call
     sites through which inlining reached it, outermost first.  ``kind`` refines ``op`` for the
     hardware model: ``plain``, ``async`` (cp.async, either side), ``ldmatrix``, ``red`` (atomic
-    without result), ``texture`` and ``wmma`` (never counted, only reported), ``vector`` (a
-    reinterpreted wider access whose alignment the type of the array does not guarantee).
+    without result), ``texture``, ``wmma`` and ``library`` (never counted, only reported),
+    ``vector`` (a reinterpreted wider access whose alignment the array's type does not guarantee).
     ``atomic_op`` is ``add``, ``cas`` … for atomics.  ``element`` is the accessed type for the
     reader (``float4``).
     ``unknown_width`` names the type whose size is missing, "" where the width is known.

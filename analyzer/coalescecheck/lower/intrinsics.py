@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from coalescecheck.lower import builtin_math, builtin_memory, builtin_warp
+from coalescecheck.lower import builtin_math, builtin_memory, builtin_random, builtin_warp
 from coalescecheck.lower.builtin_call import Handler, Request
 
 __all__ = ["Request", "find"]
@@ -28,6 +28,8 @@ def find(name: str) -> Handler | None:
         return builtin_memory.texture
     if name.startswith("__asm_ldmatrix"):
         return builtin_memory.matrix_load
+    if name.startswith(builtin_random.PREFIXES):
+        return builtin_random.random
     at = name.find("__", 1)
     while at > 0:
         handler = _TABLE.get(name[:at])

@@ -289,8 +289,11 @@ def _declares(holder: Node, node: Node, name: Node) -> bool:
 
 
 def _is_misread(holder: Node, declarator: Node) -> bool:
-    """``dim3 b(n);`` in a function body is a variable, though it reads as a prototype."""
-    if holder.parent is None or holder.parent.type != "compound_statement":
+    """``dim3 b(n);`` in a function body is a variable, though it reads as a prototype;
+    ``constexpr int n(a * b);`` is one anywhere."""
+    if holder.parent is None:
+        return False
+    if holder.parent.type != "compound_statement" and "constexpr" not in _specifiers(holder)[0]:
         return False
     listed = expressions(declarator.child_by_field_name("parameters"))
     known = ("primitive_type", "sized_type_specifier")

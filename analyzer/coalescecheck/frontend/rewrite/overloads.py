@@ -254,7 +254,7 @@ class Overloads:
         penalty = 0.0
         if isinstance(wanted, types.Reference) and not wanted.target.const and actual.const:
             penalty = 0.6  # a non-const reference or method on a const object
-        if wanted_bare == bare:
+        if wanted_bare == bare or _same_rows(wanted_bare, bare):
             return penalty
         if isinstance(wanted_bare, types.GroupType) and isinstance(bare, types.GroupType):
             return 1.0

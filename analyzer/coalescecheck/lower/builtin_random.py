@@ -28,27 +28,30 @@ def random(request: Request) -> Value:
         if not isinstance(value.type, Pointer) or value.type.const:
             continue
         forget_through(request, value)
-        if isinstance(value, Scalar) and not _is_local(request, value):
-            _touch(request, value, index)
+        if isinstance(value, Scalar) and not is_local(request, value):
+            ops = (Op.STORE,) if request.name.startswith("curand_init") else (Op.LOAD, Op.STORE)
+            touch(request, value, index, ops, STATE)
     return request.unknown(f"the value of {request.name}")
 
 
-def _is_local(request: Request, pointer: Scalar) -> bool:
+def is_local(request: Request, pointer: Scalar) -> bool:
+    """Whether a pointer points to a variable of the thread."""
     base = arith.root(pointer.expr)
     return isinstance(base, ArrayBase) and request.cx.arrays[base.array].space is Space.LOCAL
 
 
-def _touch(request: Request, pointer: Scalar, index: int) -> None:
-    """The accesses of the state that a pointer argument points to."""
+def touch(request: Request, pointer: Scalar, index: int, ops: tuple[Op, ...], reason: str) -> None:
+    """The accesses of what pointer argument number ``index`` points to; all that is known is
+    that there are some."""
     cx, type_ = request.cx, pointer.type
     if not isinstance(type_, Pointer):
         return
     text = accesses.pointee_text(request.args[index])
-    for op in (Op.STORE,) if request.name.startswith("curand_init") else (Op.LOAD, Op.STORE):
+    for op in ops:
         access = accesses.register(cx, op, type_.target, request.node, kind="library", text=text)
-        cx.accesses[access] = replace(cx.accesses[access], unknown_width=STATE)
+        cx.accesses[access] = replace(cx.accesses[access], unknown_width=reason)
         if op is Op.LOAD:
             cx.emit(Load(access, 0, cx.temporary(ir.U32), pointer.expr))
         else:
-            state = request.undefined(ir.U32, "a part of a generator's state")
+            state = request.undefined(ir.U32, "written by a library")
             cx.emit(Store(access, 0, pointer.expr, state))

@@ -8,13 +8,24 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from coalescecheck.lower import builtin_math, builtin_memory, builtin_random, builtin_warp
+from coalescecheck.lower import (
+    builtin_math,
+    builtin_memory,
+    builtin_random,
+    builtin_runtime,
+    builtin_warp,
+)
 from coalescecheck.lower.builtin_call import Handler, Request
 
 __all__ = ["Request", "find"]
 
 _TABLE = MappingProxyType(
-    {**builtin_math.table(), **builtin_warp.table(), **builtin_memory.table()}
+    {
+        **builtin_math.table(),
+        **builtin_warp.table(),
+        **builtin_memory.table(),
+        **builtin_runtime.table(),
+    }
 )
 _TEXTURE = ("tex1D", "tex2D", "tex3D", "texCubemap", "surf1D", "surf2D", "surf3D", "surfCubemap")
 

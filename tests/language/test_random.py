@@ -25,6 +25,24 @@ __global__ void seeded(curandState *states, float *out, unsigned seed)
 }
 void seed_all(curandState *states, float *out) { seeded<<<4, 128>>>(states, out, 7); }
 """
+SOBOL = """\
+__global__ void sobol(curandStateSobol32 *states, curandDirectionVectors32_t *vectors)
+{
+    int i = threadIdx.x;
+    states[i].c = 0;       // expect: states store sectors=32
+    unsigned v = vectors[i][0];  // expect: vectors load sectors=32
+    vectors[0][i] = v;     // expect: vectors store sectors=4
+}
+void run(curandStateSobol32 *s, curandDirectionVectors32_t *v) { sobol<<<1, 32>>>(s, v); }
+"""
+
+
+def test_the_states_of_quasirandom_generators_have_their_size(tmp_path: Path) -> None:
+    path = tmp_path / "sobol.cu"
+    path.write_text(SOBOL)
+    (kernel,) = coalescecheck.analyze(path).kernels
+    found = {(a.access.span.line, said_of(a)) for a in kernel.accesses}
+    assert found == {(n, e.said) for n, es in expectations(SOBOL).items() for e in es}
 
 
 def test_a_state_in_memory_is_listed_and_one_in_registers_is_free(tmp_path: Path) -> None:

@@ -14,13 +14,20 @@ from tree_sitter import Node
 
 from coalescecheck.frontend.ctypes_lp64 import Value
 from coalescecheck.frontend.host.deduction import WORD, substituted
-from coalescecheck.frontend.host.scopes import ancestors, declared_name, expressions, node_text
+from coalescecheck.frontend.host.scopes import (
+    ancestors,
+    declared_name,
+    expressions,
+    node_text,
+    scope_path,
+)
 
 if TYPE_CHECKING:
     from coalescecheck.frontend.host.values import HostValues
 
 _MAX_ALIASES = 4  # local aliases of one another
 _ALIASES = ("type_definition", "alias_declaration")
+_RECORDS = ("struct_specifier", "class_specifier", "union_specifier", "enum_specifier")
 _OPEN_SCOPES = ("translation_unit", "linkage_specification", "template_declaration")
 
 
@@ -66,7 +73,8 @@ def argument_of(values: HostValues, argument: Node, context: Context) -> Bound:
 
 def spelled(values: HostValues, type_: Node, context: Context) -> str | None:
     """Source of a type or template argument that means the same outside of the function around
-    it: template parameters and local aliases are replaced.  None if one is not known."""
+    it: template parameters and local aliases are replaced, types of the namespaces around are
+    qualified.  None if one is not known."""
     source = " ".join(node_text(type_).split())
     if "decltype" in source:
         return None  # it speaks of variables around it
@@ -81,6 +89,7 @@ def spelled(values: HostValues, type_: Node, context: Context) -> str | None:
         if not local:
             break
         source = substituted(source, local) or source
+    source = substituted(source, _qualified(values, source, type_, names)) or source
     return substituted(source, names)
 
 
@@ -103,3 +112,30 @@ def _local_aliases(
             if alias.parent.type not in _OPEN_SCOPES and node.start_byte < use.start_byte:
                 found[name] = " ".join(node_text(alias.child_by_field_name("type")).split())
     return found
+
+
+def _qualified(
+    values: HostValues, source: str, use: Node, names: Mapping[str, str | None]
+) -> dict[str, str | None]:
+    """The types in a source that are declared in a namespace around ``use``, with its name."""
+    here = scope_path(use)
+    found: dict[str, str | None] = {}
+    for name in dict.fromkeys(WORD.findall(source)) if here else ():
+        paths = [
+            scope_path(node.parent.parent)
+            for node in values.scopes.occurrences(name)
+            if node.parent is not None and node.parent.parent is not None and _declares(node)
+        ]
+        around = [path for path in paths if path and path == here[: len(path)]]
+        if around and name not in names:
+            found[name] = "::".join([*max(around, key=len), name])
+    return found
+
+
+def _declares(name: Node) -> bool:
+    """Whether a name is where a class, an enumeration or an alias is declared."""
+    holder = name.parent
+    if holder is None or holder.type not in (*_ALIASES, *_RECORDS):
+        return False
+    role = "declarator" if holder.type == "type_definition" else "name"
+    return holder.child_by_field_name(role) == name

@@ -35,7 +35,7 @@ from coalescecheck.frontend.host.scopes import (
 if TYPE_CHECKING:
     from coalescecheck.frontend.host.values import HostValues
 
-MAX_INSTANCES = 16  # of one function template; more are not told apart
+MAX_INSTANCES = 64  # of one function template; more are not told apart
 _MAX_DEPTH = 4  # function templates calling one another
 
 

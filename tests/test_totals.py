@@ -212,6 +212,17 @@ def test_an_access_of_unknown_space_may_be_in_either() -> None:
     assert found.shared_wavefronts == Total(20, None)
 
 
+def test_a_texture_fetch_is_in_neither(tmp_path: Path) -> None:
+    source = tmp_path / "fetch.cu"
+    source.write_text(
+        "__global__ void fetch(float *out, cudaTextureObject_t image) {"
+        " out[threadIdx.x] = tex2D<float>(image, threadIdx.x, 0); }"
+    )
+    found = totals(source, "fetch", block=64, grid=2)
+    assert found.global_sectors == Total(16, 16)  # the stores: 2 blocks of 2 warps, 4 each
+    assert found.shared_requests == Total(0, 0)
+
+
 def test_an_access_that_may_be_missing_leaves_no_upper_bound() -> None:
     found = kernel_totals([KNOWN], complete=False)
     assert found.global_sectors == Total(40, None)

@@ -49,6 +49,8 @@ def kernel_totals(accesses: Iterable[AccessResult], complete: bool) -> KernelTot
 
 def _has_space(access: AccessResult) -> bool:
     """Whether the access is known to be in the space it is filed under."""
+    if access.space == Space.TEXTURE.value:
+        return True
     return access.certainty != "unknown" or (bool(access.array) and "|" not in access.array)
 
 

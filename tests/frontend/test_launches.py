@@ -35,6 +35,7 @@ def host(body: str, before: str = "") -> LaunchSite:
         ("const int T = 8, U = 4; dim3 b (T, T * U); k<<<1, b>>>();", (8, 32, 1)),
         ("int t = 64; dim3 b(t, t / 16); k<<<1, b>>>();", (64, 4, 1)),
         ("int t; t = 64; k<<<1, t>>>();", (64, 1, 1)),
+        ("const int t = 64; mystery(t); k<<<1, t>>>();", (64, 1, 1)),
         ("int t = 32; t = 64; k<<<1, t>>>();", (64, 1, 1)),
         ("int t = 32; t *= 2; t++; k<<<1, t - 1>>>();", (64, 1, 1)),
         ("int t = 32; if (n) t = 32; k<<<1, t>>>();", (32, 1, 1)),
@@ -157,12 +158,66 @@ def test_each_instance_of_a_wrapper_template_is_a_launch() -> None:
     ]
 
 
-def test_deduced_arguments_of_a_wrapper_stay_unknown() -> None:
-    text = (
-        "template <typename T> void run(T *p) { k<T><<<1, 32>>>(p); }\n"
-        "int main() { float *p; run(p); }\n"
-    )
-    assert sites(text)[0].template_args == (None,)
+RUN = "template <typename T> void run(T *p) { k<T><<<1, 32>>>(p); }\n"
+STREAM = "template <class T> struct Stream { T *p; void fill() { k<T><<<1, 32>>>(p); } };\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "instances"),
+    [
+        (RUN + "int main() { float *p; run(p); }", ["float"]),
+        (RUN + "int main() { float *p; double q[9]; run(p); run(q); run(p + 4); }",
+         ["float", "double"]),
+        (RUN + "typedef double real; int main() { real *p; run(p); run((int *)p); }",
+         ["double", "int"]),
+        (RUN + "int main() { unknown_call(run); }", [None]),
+        (RUN + "int main() { run(mystery()); }", [None]),
+        (RUN + "int *made(int n); int main() { run(made(3)); }", ["int"]),
+        (RUN + "template void run<int>(int *); extern template void run(short *p);",
+         ["int", "short"]),
+        (RUN + "int main() { run(new long[3]); auto p = new char[2]; run(p); }", ["long", "char"]),
+        (RUN + "void f() { std::vector<float> v; run(v.data()); run(&v[0]); }", ["float"]),
+        (RUN + "void f(thrust::device_vector<int> &v) { run(thrust::raw_pointer_cast(v.data())); }",
+         ["int"]),
+        (RUN + "void f() { std::unique_ptr<short[]> p; run(p.get()); }", ["short"]),
+        (RUN + "struct B { int n; float *data; }; void f(B b, B *c) { run(b.data); run(&c->n); }",
+         ["float", "int"]),
+        (RUN + "struct Box { float *data; void go() { run(data); run(this->data); } };", ["float"]),
+        (RUN + "struct Box { float *data; void go(); }; void Box::go() { run(data); }", ["float"]),
+        (RUN + "void f(int *p) { lib::run(p, 3.0); run(p); }", ["int"]),
+        # overloads: told apart by the number of arguments, or not at all
+        (RUN + "void run(float *p, int n) {} void f(int *p) { run(p); run(p, 2); }", ["int"]),
+        (RUN + "void run(float *p) {} void f(int *p) { run(p); }", [None]),
+        # an explicit specialisation is no instance of the template
+        (RUN + "template <> void run<int>(int *p) {} void f(char *p) { run(p); }", ["char"]),
+        # types that only the host function knows are written out
+        ("void f(double *p) { using real = double; k<real><<<1, 32>>>(p); }", ["double"]),
+        ("template <class T> void run() { using V = vec<T, 4>; k<V><<<1, 32>>>(0); }\n"
+         "void f() { run<float>(); }", ["vec<float, 4>"]),
+        ("void f(double *p) { k<decltype(*p)><<<1, 32>>>(p); }", [None]),
+        ("namespace a { struct v {}; namespace b { void f(v *p) { run(p); } } }\n" + RUN, ["a::v"]),
+        ("struct v {}; namespace a { typedef v w; void f(w *p) { run(p); } }\n" + RUN, ["v"]),
+        # class templates are instantiated wherever they are named with arguments
+        (STREAM + "int main() { Stream<float> s; s.fill(); }", ["float"]),
+        (STREAM + "template class Stream<double>; void f(Stream<int> *s);", ["double", "int"]),
+        (STREAM + "template <class U> void g() { Stream<U> s; s.fill(); } void f() { g<char>(); }",
+         ["char"]),
+        (STREAM + "template <class U> void g(U *p) { Stream<U> s; }", [None]),
+        (STREAM, [None]),
+        ("template <class T> struct A { T *p; void go(); };\n"
+         "template <class T> void A<T>::go() { k<T><<<1, 32>>>(p); }\nA<short> a;", ["short"]),
+        ("template <class T, class U> struct A { T *p; U *q; void go(); };\n"
+         "template <class U, class T> void A<U, T>::go() { run(p); }\n" + RUN + "A<short, int> a;",
+         [None]),
+        # what PyTorch's macros call once per type
+        ('void f(at::Tensor t) { AT_DISPATCH_FLOATING_TYPES_AND_HALF(t.type(), "f", ([&] {\n'
+         "  k<scalar_t><<<1, 32>>>(t.data<scalar_t>()); })); }", ["float", "double", "__half"]),
+    ],
+)  # fmt: skip
+def test_template_arguments_of_a_launch_by_the_templates_around_it(
+    text: str, instances: list[str | None]
+) -> None:
+    assert [s.template_args for s in sites(text)] == [(i,) for i in instances]
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def said_of(access: AccessResult) -> str:
 
 
 def _count(access: AccessResult) -> str:
-    if access.access.kind == "texture":
+    if access.space == "texture":
         return "texture"
     if access.certainty in ("data-dependent", "unknown"):
         return access.certainty

@@ -222,5 +222,6 @@ def test_accesses_of_an_unknown_type_are_marked() -> None:
         "T *b, const T *a, float *out, const float *in, int n",
         extra="[[cuda::unknown_type]] typedef float T;",
     )
-    assert [a.unknown_width for a in kernel.accesses] == [True, True, False, False]
+    assert [a.unknown_width for a in kernel.accesses] == ["T", "T", "", ""]
+    assert kernel.unknown_types == {"T": "T"}
     assert any(p.name == "sizeof(T)" for p in kernel.params)

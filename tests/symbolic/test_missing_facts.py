@@ -135,3 +135,49 @@ def test_a_fact_about_a_pointer_reaches_the_kernel(tmp_path: Path) -> None:
     sectors = [a.sectors.max for k in (open_, known) for a in k.accesses if a.array == "out"]
     assert sectors == [5, 4]
     assert "out % 32 == 0" in known.assumptions
+
+
+UNKNOWN_TYPES = {
+    "a template parameter": (
+        "template <class T> __global__ void k(T *a) { a[threadIdx.x] = 0; }",
+        "the size of `T` is not known: pass `--template T=...`",
+    ),
+    "a member of a template parameter": (
+        "template <class P> __global__ void k(typename P::real *a) { a[threadIdx.x] = 0; }",
+        "the size of `P__real` is not known: pass `--template P=...`",
+    ),
+    "a macro of the build": (
+        "__global__ void k(real *a) { a[threadIdx.x] = 0; }",
+        "type `real` is not declared in what could be read: "
+        "pass `-D real=...`, or `-I` for its header",
+    ),
+    "a member of a struct": (
+        "struct S { real x; int y; };"
+        "__global__ void k(S *a) { a[threadIdx.x].y = 0; a[0] = a[1]; }",
+        "type `real` is not declared in what could be read: "
+        "pass `-D real=...`, or `-I` for its header",
+    ),
+    "a class of a library": (
+        "__global__ void k(lib::vec *a) { a[threadIdx.x] = a[1]; }",
+        "type `lib::vec` is not declared in what could be read: pass `-I` for its header",
+    ),
+    "the result of unknown code": (
+        "__global__ void k(int *a) { auto p = lib::made(a); *p = 0; }",
+        "its type follows from code that is not understood (see the messages)",
+    ),
+    "a packed struct": (
+        "struct __attribute__((packed)) S { char c; int n; };"
+        "__global__ void k(S *a) { a[threadIdx.x] = a[1]; }",
+        "a packed struct: one source access is an unknown number of instructions",
+    ),
+}
+
+
+@pytest.mark.parametrize(("source", "reason"), UNKNOWN_TYPES.values(), ids=UNKNOWN_TYPES)
+def test_a_type_of_unknown_size_is_said_to_be_missing(
+    tmp_path: Path, source: str, reason: str
+) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(source)
+    (kernel,) = analyze(path).kernels
+    assert reason in {a.reason for a in kernel.accesses}

@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tree_sitter import Node
-
 from coalescecheck.frontend.ctypes_lp64 import size_of_type
-from coalescecheck.frontend.host.argument_types import ArgumentType
-from coalescecheck.frontend.host.scopes import node_text, parameters
+from coalescecheck.frontend.host.deduction import declared_type, deduce
+from coalescecheck.frontend.host.scopes import parameters
 from coalescecheck.frontend.launches import LaunchArgument, LaunchSite, to_launch
 from coalescecheck.frontend.rewrite import KernelDecl
 from coalescecheck.launch import Launch
@@ -81,31 +79,26 @@ def _mapping(kernel: KernelDecl, given: Sequence[str | None]) -> dict[str, str]:
 
 
 def _deduced(kernel: KernelDecl, site: LaunchSite, given: Mapping[str, str]) -> dict[str, str]:
-    """Type arguments that follow from the types passed for ``T *x`` and ``T x``."""
-    wanted = {n for kind, n, _ in kernel.template_params if kind == "type" and n not in given}
+    """Arguments that follow from the types passed for ``T *x``, ``T x`` and ``box<T> x``."""
+    wanted = {n for kind, n, _ in kernel.template_params if kind != "pack" and n not in given}
     found: dict[str, set[str]] = {}
     packs = {n for kind, n, _ in kernel.template_params if kind == "pack" and n not in given}
     for number, parameter in enumerate(parameters(kernel.node)):
-        base = _declared_type(parameter).base
+        base = declared_type(parameter).base
         if base in packs and site.args is not None:
             types = [_spelled(argument) for argument in site.args[number:]]
-            if all(types) and _declared_type(parameter).depth == 0:
+            if all(types) and declared_type(parameter).depth == 0:
                 found.setdefault(base, set()).add(", ".join(t for t in types if t))
-    for parameter, argument in zip(parameters(kernel.node), site.args or (), strict=False):
-        declared = _declared_type(parameter)
-        actual = argument.type
-        if actual is None or declared.base not in wanted or actual.depth < declared.depth:
-            continue
-        stars = " *" * (actual.depth - declared.depth)
-        found.setdefault(declared.base, set()).add(actual.base + stars)
-    return {name: types.pop() for name, types in found.items() if len(types) == 1}
+    single = deduce(parameters(kernel.node), [a.type for a in site.args or ()], wanted)
+    packed = {name: types.pop() for name, types in found.items() if len(types) == 1}
+    return packed | single
 
 
 def _spelled(argument: LaunchArgument) -> str | None:
     """The C++ type of a launch argument, None where it is not known."""
     if argument.type is None:
         return "int" if argument.value is not None and not argument.moved else None
-    return argument.type.base + " *" * argument.type.depth
+    return argument.type.text
 
 
 def _launch(kernel: KernelDecl, site: LaunchSite, arguments: Mapping[str, str]) -> Launch:
@@ -113,7 +106,7 @@ def _launch(kernel: KernelDecl, site: LaunchSite, arguments: Mapping[str, str]) 
     sizes: dict[str, int | None] = {}
     packs = {n for kind, n, _ in kernel.template_params if kind == "pack"}
     for parameter, node in zip(kernel.parameters, parameters(kernel.node), strict=False):
-        if _declared_type(node).base in packs:
+        if declared_type(node).base in packs:
             names.remove(parameter.name)
             for number, argument in enumerate((site.args or ())[len(names) :]):
                 name = f"{parameter.name}__{number}"
@@ -121,19 +114,8 @@ def _launch(kernel: KernelDecl, site: LaunchSite, arguments: Mapping[str, str]) 
                 if argument.type is not None and argument.type.depth:
                     sizes[name] = size_of_type(argument.type.base)
         elif parameter.is_pointer:
-            declared = _declared_type(node)
+            declared = declared_type(node)
             bound = arguments.get(declared.base)
             known = size_of_type(bound) if bound is not None and declared.depth == 1 else None
             sizes[parameter.name] = parameter.element_size or known
     return to_launch(site, names, sizes)
-
-
-def _declared_type(parameter: Node) -> ArgumentType:
-    declarator = parameter.child_by_field_name("declarator")
-    depth = 0
-    while declarator is not None and not declarator.type.endswith("identifier"):
-        depth += declarator.type in ("pointer_declarator", "array_declarator")
-        depth += declarator.type == "abstract_pointer_declarator"
-        declarator = declarator.child_by_field_name("declarator")
-    base = " ".join(node_text(parameter.child_by_field_name("type")).split())
-    return ArgumentType(base, depth)

@@ -11,14 +11,10 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from coalescecheck.frontend.host.argument_types import ArgumentType, argument_type
-from coalescecheck.frontend.host.contexts import (
-    MAX_INSTANCES,
-    Context,
-    argument_of,
-    contexts,
-    template_arguments,
-)
+from coalescecheck.frontend.host.argument_types import argument_type
+from coalescecheck.frontend.host.binding import Context, argument_of, template_arguments
+from coalescecheck.frontend.host.contexts import MAX_INSTANCES, contexts
+from coalescecheck.frontend.host.deduction import ArgumentType
 from coalescecheck.frontend.host.pointers import pointer_offset
 from coalescecheck.frontend.host.scopes import (
     ancestors,

@@ -103,7 +103,7 @@ def _access(access: Access) -> str:
     )
     kind = "" if access.kind == "plain" else f" {access.kind}"
     atomic = f".{access.atomic_op}" if access.atomic_op else ""
-    flags = " volatile" * access.volatile + " unknown-width" * access.unknown_width
+    flags = " volatile" * access.volatile + " unknown-width" * bool(access.unknown_width)
     called = "".join(f" from {span.line}:{span.column}" for span in access.called_from)
     place = f"{access.span.line}:{access.span.column}"
     return (

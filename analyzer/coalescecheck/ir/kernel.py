@@ -12,10 +12,13 @@ from coalescecheck.source import NOWHERE, Diagnostic, Span
 
 
 class Space(StrEnum):
+    """The kind of memory an access reaches; no array is in ``TEXTURE``, which has no addresses."""
+
     GLOBAL = "global"
     SHARED = "shared"
     CONSTANT = "constant"
     LOCAL = "local"
+    TEXTURE = "texture"
 
 
 class Op(StrEnum):
@@ -42,11 +45,11 @@ class Access:
     ``index`` is the source text of the whole access expression.  ``called_from`` are the call
     sites through which inlining reached it, outermost first.  ``kind`` refines ``op`` for the
     hardware model: ``plain``, ``async`` (cp.async, either side), ``ldmatrix``, ``red`` (atomic
-    without result), ``texture`` and ``wmma`` (never counted, only reported), ``vector`` (a
-    reinterpreted wider access whose alignment the type of the array does not guarantee).
+    without result), ``texture``, ``wmma`` and ``library`` (never counted, only reported),
+    ``vector`` (a reinterpreted wider access whose alignment the array's type does not guarantee).
     ``atomic_op`` is ``add``, ``cas`` … for atomics.  ``element`` is the accessed type for the
     reader (``float4``).
-    ``unknown_width`` is set where the width depends on an uninstantiated template type.
+    ``unknown_width`` names the type whose size is missing, "" where the width is known.
     """
 
     id: int
@@ -59,7 +62,7 @@ class Access:
     atomic_op: str = ""
     called_from: tuple[Span, ...] = ()
     volatile: bool = False
-    unknown_width: bool = False
+    unknown_width: str = ""
 
     @property
     def may_hit_l1(self) -> bool:
@@ -68,6 +71,11 @@ class Access:
         Not texture fetches (their own path), asynchronous copies and volatile loads.
         """
         return self.op is Op.LOAD and self.kind in ("plain", "vector") and not self.volatile
+
+    @property
+    def unresolved_space(self) -> Space:
+        """The space to file it under where no array tells one."""
+        return Space.TEXTURE if self.kind == "texture" else Space.GLOBAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +245,8 @@ class Kernel:
     ``body`` is a single ``Scope("kernel", …)``.  ``params`` are the integer and floating
     parameters (``s.n`` for struct members), read as ``Var(name, type)``; ``arrays`` are all
     memory objects by name; ``accesses`` are indexed by their id.  ``diagnostics``
-    tell what lowering had to drop.
+    tell what lowering had to drop.  ``unknown_types`` has the template parameter that gives each
+    type of unknown size, "" for one that is declared nowhere.
     """
 
     name: str
@@ -247,6 +256,7 @@ class Kernel:
     accesses: tuple[Access, ...]
     body: tuple[Stmt, ...]
     diagnostics: tuple[Diagnostic, ...] = field(default=())
+    unknown_types: dict[str, str] = field(default_factory=dict)
 
 
 def nested(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:

@@ -8,7 +8,7 @@ or pointer is one; a struct or vector is cut by its alignment, at most 16 bytes 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pycparser import c_ast
 from pycparser.c_generator import CGenerator
@@ -74,11 +74,18 @@ def register(
             atomic_op=atomic_op,
             called_from=sites,
             volatile=volatile,
-            unknown_width=ctypes.is_unknown(ctype),
+            unknown_width=ctypes.unknown_type(ctype),
         )
     )
     cx.access_align[number] = ctypes.align_of(ctype)
     return number
+
+
+def _of_place(cx: Context, op: Op, place: Memory, node: c_ast.Node | None, kind: str) -> int:
+    access = register(cx, op, place.type, node, kind=kind, volatile=place.volatile)
+    if place.packed and ctypes.align_of(place.type) > 1:
+        cx.accesses[access] = replace(cx.accesses[access], unknown_width=ctypes.PACKED)
+    return access
 
 
 def source_text(node: c_ast.Node | None) -> str:
@@ -100,7 +107,7 @@ def pointee_text(node: c_ast.Node) -> str:
 
 def load(cx: Context, place: Memory, node: c_ast.Node | None, kind: str = "plain") -> Value:
     """Read a whole object."""
-    access = register(cx, Op.LOAD, place.type, node, kind=kind, volatile=place.volatile)
+    access = _of_place(cx, Op.LOAD, place, node, kind)
     found: dict[ctypes.Size, Expr] = {}
     for number, part in enumerate(cut(place.type)):
         where = arith.offset(place.address, arith.integer(part.piece.offset))
@@ -173,7 +180,7 @@ def store(
     cx: Context, place: Memory, value: Value, node: c_ast.Node | None, kind: str = "plain"
 ) -> None:
     """Write a whole object; ``value`` has the place's type already."""
-    access = register(cx, Op.STORE, place.type, node, kind=kind, volatile=place.volatile)
+    access = _of_place(cx, Op.STORE, place, node, kind)
     scalars = dict(
         zip((leaf.offset for leaf in ctypes.leaves(place.type)), flatten(cx, value), strict=False)
     )

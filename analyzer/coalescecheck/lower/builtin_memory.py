@@ -230,7 +230,7 @@ def _tile(request: Request, op: Op) -> Value:
         cx, op, UINT, request.node, kind="wmma", text=accesses.pointee_text(request.args[0])
     )
     cx.accesses[access] = replace(
-        cx.accesses[access], element="a tile's share of a lane", unknown_width=True
+        cx.accesses[access], element="a tile's share of a lane", unknown_width="tile"
     )
     address = _as_address(request, pointer)
     if op is Op.LOAD:

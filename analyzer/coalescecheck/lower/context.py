@@ -76,6 +76,7 @@ class Context:
     arrays: dict[str, Array] = field(default_factory=dict)
     accesses: list[Access] = field(default_factory=list)
     params: list[Param] = field(default_factory=list)
+    unknown_types: dict[str, str] = field(default_factory=dict)  # name: parameter that gives it
     diagnostics: dict[Diagnostic, None] = field(default_factory=dict)
     out: list[Stmt] = field(default_factory=list)
     scopes: list[dict[str, Entity]] = field(default_factory=lambda: [{}])

@@ -23,6 +23,9 @@ class Void:
         return "void"
 
 
+PACKED = "a packed struct"  # in place of the name of an unknown type
+
+
 @dataclass(frozen=True, slots=True)
 class Number:
     """An arithmetic type.  ``unknown`` marks an uninstantiated template type parameter: its
@@ -81,7 +84,7 @@ class Record:
     align: int = 1
     complete: bool = False
     overlapping: bool = False
-    unknown: bool = False
+    unknown: str = ""  # the type of unknown size in it, or PACKED
 
     def __str__(self) -> str:
         return self.name
@@ -216,12 +219,19 @@ def align_of(ctype: CType) -> int:
 
 def is_unknown(ctype: CType) -> bool:
     """Whether the layout depends on an uninstantiated type."""
+    return bool(unknown_type(ctype))
+
+
+def unknown_type(ctype: CType) -> str:
+    """The type that the layout depends on and whose size is not known, "" where there is none."""
     match ctype:
-        case Number() | Record():
+        case Number():
+            return ctype.name if ctype.unknown else ""
+        case Record():
             return ctype.unknown
         case ArrayOf():
-            return is_unknown(ctype.element)
-    return False
+            return unknown_type(ctype.element)
+    return ""
 
 
 def scalar_of(ctype: CType) -> ScalarType | None:
@@ -267,7 +277,7 @@ def lay_out(record: Record, members: list[LayoutMember], *, union: bool, packed:
         align = max(1 if packed else align_of(member.type), member.align)
         size = size_of(member.type)
         record.align = max(record.align, align)
-        record.unknown = record.unknown or is_unknown(member.type)
+        record.unknown = record.unknown or unknown_type(member.type)
         if member.bit_width is not None and isinstance(size, int) and isinstance(at, int):
             if unit_size != size or bits_used + member.bit_width > 8 * size or not member.bit_width:
                 unit_at, unit_size, bits_used = (0 if union else _round_up(at, align)), size, 0

@@ -176,7 +176,7 @@ def _record(cx: Context, node: c_ast.Struct | c_ast.Union) -> Record:
     packed = "packed" in markers(node)
     ctypes.lay_out(record, members, union=isinstance(node, c_ast.Union), packed=packed)
     # an instruction per byte: the width of an access to a packed member is not its type's
-    record.unknown = record.unknown or packed
+    record.unknown = record.unknown or (ctypes.PACKED if packed else "")
     return record
 
 

@@ -8,13 +8,24 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from coalescecheck.lower import builtin_math, builtin_memory, builtin_warp
+from coalescecheck.lower import (
+    builtin_math,
+    builtin_memory,
+    builtin_random,
+    builtin_runtime,
+    builtin_warp,
+)
 from coalescecheck.lower.builtin_call import Handler, Request
 
 __all__ = ["Request", "find"]
 
 _TABLE = MappingProxyType(
-    {**builtin_math.table(), **builtin_warp.table(), **builtin_memory.table()}
+    {
+        **builtin_math.table(),
+        **builtin_warp.table(),
+        **builtin_memory.table(),
+        **builtin_runtime.table(),
+    }
 )
 _TEXTURE = ("tex1D", "tex2D", "tex3D", "texCubemap", "surf1D", "surf2D", "surf3D", "surfCubemap")
 
@@ -28,6 +39,8 @@ def find(name: str) -> Handler | None:
         return builtin_memory.texture
     if name.startswith("__asm_ldmatrix"):
         return builtin_memory.matrix_load
+    if name.startswith(builtin_random.PREFIXES):
+        return builtin_random.random
     at = name.find("__", 1)
     while at > 0:
         handler = _TABLE.get(name[:at])

@@ -111,6 +111,7 @@ def _result(cx: Context, kernel_c: KernelC, body: tuple[ir_kernel.Stmt, ...]) ->
         accesses=accesses,
         body=(ir_kernel.Scope(KERNEL, body),),
         diagnostics=tuple(cx.diagnostics),
+        unknown_types=cx.unknown_types,
     )
 
 

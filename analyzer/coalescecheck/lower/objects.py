@@ -45,7 +45,10 @@ def declare(cx: Context, node: c_ast.Node) -> None:
 def declare_typedef(cx: Context, node: c_ast.Typedef) -> None:
     """A typedef; the size of an unknown template type is a parameter of the kernel."""
     declarations.define_typedef(cx, node)
-    if "unknown_type" in declarations.markers(node):
+    markers = declarations.markers(node)
+    if "unknown_type" in markers:
+        given_by = markers["unknown_type"]
+        cx.unknown_types[node.name] = node.name if given_by is None else given_by.strip('"')
         size = Param(f"sizeof({node.name})", ir.I64)
         if size not in cx.params:
             cx.params.append(size)

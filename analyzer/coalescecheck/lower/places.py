@@ -211,7 +211,7 @@ def _write_memory(cx: Context, place: Memory, value: Value, node: Node) -> None:
 
 def _insert_bits(cx: Context, place: Memory, value: Scalar, node: Node) -> Value:
     """A bit-field's unit with the field replaced: a read, then a write of the whole unit."""
-    whole = Memory(place.type, place.address, place.volatile)
+    whole = Memory(place.type, place.address, place.volatile, packed=place.packed)
     unit = accesses.load(cx, whole, node)
     if not isinstance(unit, Scalar) or place.bits is None:
         return value
@@ -268,7 +268,8 @@ def member(cx: Context, place: Place, name: str, node: Node) -> Place:
             if found is not None:
                 address = arith.offset(place.address, ctypes.as_expr(found.offset))
                 volatile = place.volatile or found.volatile
-                return Memory(found.type, address, volatile, place.const, found.bits)
+                packed = place.packed or record.unknown == ctypes.PACKED
+                return Memory(found.type, address, volatile, place.const, found.bits, packed)
         case Fixed(value=Members() as value) if name in value.members:
             inner = value.members[name]
             return inner.place if isinstance(inner, Lent) else Fixed(inner)

@@ -43,13 +43,15 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """An object in memory; ``bits`` is (first bit, width) of a bit-field."""
+    """An object in memory; ``bits`` is (first bit, width) of a bit-field.  ``packed`` marks a
+    member of a packed struct: its type does not tell how many instructions access it."""
 
     type: CType
     address: Expr
     volatile: bool = False
     const: bool = False
     bits: tuple[int, int] | None = None
+    packed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,12 @@ Data cannot be given, so nothing is offered for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from coalescecheck.symbolic.form import Symbol
 
+UNNAMED = "unknown_t"  # the type of an expression that the front end does not understand
 START = "start"  # of the symbols for where an array begins: start4#in
 
 
@@ -27,10 +28,11 @@ def start_of(array: str, multiple: int) -> Symbol:
 @dataclass(frozen=True, slots=True)
 class Givable:
     """What the reader can give: values of ``parameters``, alignments of ``pointers`` that are
-    launched with an offset."""
+    launched with an offset, and ``types``, each with the template parameter that gives it."""
 
     parameters: frozenset[str] = frozenset()
     pointers: frozenset[str] = frozenset()
+    types: Mapping[str, str] = field(default_factory=dict)
 
     def divisible(self, symbol: Symbol) -> str | None:
         """The name in a fact ``name % d == 0`` that speaks of ``symbol``; None if none can."""
@@ -54,11 +56,34 @@ class Givable:
                 return "--grid ..."
             case "param" if symbol.name in self.parameters:
                 if symbol.name.startswith("sizeof("):
-                    return f"--template {symbol.name[7:-1]}=..."
+                    return _type_option(symbol.name[7:-1], self.types)
                 return f"--param {symbol.name}=..."
             case _:
                 name = self.divisible(symbol)
                 return None if name is None else f"--assume '{name} % 128 == 0'"
+
+
+def unknown_size(name: str, types: Mapping[str, str]) -> str:
+    """Why the width of an access is not known; ``types`` as in :class:`Givable`."""
+    if name not in types:
+        return f"{name}: one source access is an unknown number of instructions"
+    option = _type_option(name, types)
+    if option is None:
+        return "its type follows from code that is not understood (see the messages)"
+    if types[name]:
+        return f"the size of `{name}` is not known: pass `{option}`"
+    simple = "__" not in name.strip("_")  # else it stands for a::b, which no macro can be
+    macro = f"`{option}`, or " if simple else ""
+    said = name if simple else name.replace("__", "::")
+    return f"type `{said}` is not declared in what could be read: pass {macro}`-I` for its header"
+
+
+def _type_option(name: str, types: Mapping[str, str]) -> str | None:
+    """The option that settles the size of a type."""
+    given_by = types.get(name, name)
+    if name == UNNAMED:
+        return None
+    return f"--template {given_by}=..." if given_by else f"-D {name}=..."
 
 
 def exact_if(name: str, divisor: int) -> str:

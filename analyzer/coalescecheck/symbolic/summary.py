@@ -20,7 +20,7 @@ from coalescecheck.symbolic.form import Context, Form, Symbol, number
 from coalescecheck.symbolic.interpret import Interpreter, TooLarge
 from coalescecheck.symbolic.lanes import Lanes, lanes_of
 from coalescecheck.symbolic.measure import Target
-from coalescecheck.symbolic.missing import Givable
+from coalescecheck.symbolic.missing import Givable, unknown_size
 from coalescecheck.symbolic.numeric import Evaluator
 from coalescecheck.symbolic.outcome import Outcome, Range, no_requests
 from coalescecheck.symbolic.pattern import lane_stride, pattern_name
@@ -121,7 +121,7 @@ def _given_up(kernel: Kernel) -> tuple[AccessResult, ...]:
         AccessResult(
             access=access,
             array="" if array is None else array.name,
-            space=(Space.GLOBAL if array is None else array.space).value,
+            space=(access.unresolved_space if array is None else array.space).value,
             width_bytes=access.pieces[0].width if access.pieces else 0,
             address=None,
             lane_stride_bytes=None,
@@ -175,7 +175,8 @@ class _Summarizer:
         self._counter = Counter(ctx, lanes)
         self._renderer = Renderer(ctx)
         unknown = frozenset(name for name, offset in launch.offsets if offset is None)
-        givable = Givable(frozenset(p.name for p in kernel.params), unknown)
+        names = frozenset(p.name for p in kernel.params)
+        givable = Givable(names, unknown, kernel.unknown_types)
         self._pieces = PieceCounter(ctx, self._counter, self._renderer, launch, givable)
         self._enumerator = Enumerator(ctx, self._counter, launch.grid)
         self._offsets = dict(launch.offsets)
@@ -189,7 +190,7 @@ class _Summarizer:
             return self._unknown(
                 access,
                 "",
-                Space.GLOBAL,
+                access.unresolved_space,
                 width,
                 "exact",
                 "never runs in this configuration",
@@ -198,11 +199,12 @@ class _Summarizer:
         bases = self._bases(reaches[0].address)
         array, space, problem = self._array(bases)
         if access.kind == "texture":
+            space = Space.TEXTURE
             problem = "a texture fetch: its memory layout is not documented"
         elif access.kind == "wmma":
             problem = "a wmma tile: which lane holds which part of it is not documented"
         elif access.unknown_width:
-            problem = f"the size of `{access.element}` is not known: pass --template"
+            problem = unknown_size(access.unknown_width, self._kernel.unknown_types)
         if problem:
             self.arrays.add(array, space.value, access.op, None, None)
             return self._unknown(access, array, space, width, "unknown", problem)

@@ -198,6 +198,22 @@ def test_a_template_with_arguments() -> None:
     assert kernel.max_threads == 128
 
 
+def test_an_undeclared_type_is_one_wherever_it_was_used_as_one() -> None:
+    text = "__global__ void k(real *a) { real x = (real)-1; a[0] = x; }"
+    kernel = rewriting.rewritten(text)
+    assert kernel.text is not None
+    assert rewriting.gcc_errors(kernel) == ""
+    assert '[[cuda::unknown_type("")]] typedef long real;' in kernel.text
+    assert rewriting.body(kernel) == ["real x = (real)-1;", "a[0] = x;"]
+
+
+def test_an_undeclared_name_may_be_a_value_first_and_a_type_later() -> None:
+    text = "__global__ void k(float *a) { a[unit] = 0; unit v = 3; a[1] = v; }"
+    kernel = rewriting.rewritten(text)
+    assert rewriting.gcc_errors(kernel) == ""
+    assert rewriting.body(kernel) == ["a[unit] = 0;", "unit__2 v = 3;", "a[1] = v;"]
+
+
 def test_a_template_without_arguments_stays_free() -> None:
     kernel = checked(TEMPLATE)
     assert kernel.text is not None

@@ -117,3 +117,29 @@ void run(float *p, short *s)
     configured<Config><<<1, 32>>>(s, p);
     macros_and_tables<<<1, BLOCK>>>(p);
 }
+
+// Constants with their initialiser in parentheses, which reads as a function's declaration.
+constexpr unsigned HALF_ROW(8), ROWS(4);
+constexpr unsigned ROW(HALF_ROW * ROWS);
+constexpr unsigned SAME_ROW(ROW);
+
+__device__ void sums(const float tile[][8], float by, float row[])
+{
+    for (int i = 0; i < 8; i++) {
+        row[i] = by * tile[0][i];       // expect: out store sectors=32
+    }
+}
+
+__global__ void in_parentheses(float *out)
+{
+    float tile[3][8] = {};
+    out[threadIdx.x * ROW] = 0.f;       // expect: out store sectors=32
+    out[threadIdx.x + SAME_ROW] = 0.f;  // expect: out store sectors=4
+    sums(tile, 2.f, &out[8 * threadIdx.x]);
+}
+
+void in_parentheses_too(float *p)
+{
+    constexpr int threads(SAME_ROW);
+    in_parentheses<<<1, threads>>>(p);
+}

@@ -101,3 +101,39 @@ void run(void *p, size_t n)
     wide_elements<<<1, 128>>>((double2 *)p, (longlong2 *)p, nullptr, (double *)p, (int3 *)p);
     packed<<<1, 128>>>((Complex *)p, (Flags *)p, (int *)p);
 }
+
+// Packed structs: places are exact, the number of instructions of one access is not known.
+struct __attribute__((packed)) Tight {
+    char tag;
+    int value;
+};
+
+#pragma pack(push, 4)
+struct Four {
+    char tag;
+    double value;
+};
+#pragma pack(pop)
+
+struct Loose {
+    char tag;
+    double value;
+};
+
+__global__ void packing(char *out, Tight *tight, Four *four, Loose *loose)
+{
+    int i = threadIdx.x;
+    out[sizeof(Tight) * i] = 0;   // expect: out store sectors=5
+    out[sizeof(Four) * i] = 0;    // expect: out store sectors=12
+    out[sizeof(Loose) * i] = 0;   // expect: out store sectors=16
+    tight[i].tag = 1;             // expect: tight store sectors=5
+    tight[i].value = 1;           // expect: tight store unknown
+    tight[i] = tight[0];          // expect: tight load unknown; tight store unknown
+    four[i].value = 1;            // expect: four store unknown
+    loose[i].value = 1;           // expect: loose store sectors=16
+}
+
+void pack(char *p)
+{
+    packing<<<1, 128>>>(p, (Tight *)p, (Four *)p, (Loose *)p);
+}

@@ -94,3 +94,32 @@ void run(float *p, const float *q)
     reference_to_struct<<<1, 128>>>(p);
     reference_to_shared<<<1, 128>>>(p);
 }
+
+// References to arrays: element type and length are deduced, the reference may add const.
+template <typename V, int N> __device__ float dot(const V (&a)[N], const V (&b)[N])
+{
+    float sum = 0;
+    for (int i = 0; i < N; i++) {
+        sum += a[i] * b[i];  // expect: rows load wavefronts=4
+    }
+    return sum;
+}
+
+struct Dots {
+    template <typename V, int N> static __device__ float of(const V (&a)[N], const V (&b)[N])
+    {
+        return dot(a, b);
+    }
+};
+
+__global__ void array_references(float *out)
+{
+    __shared__ float rows[32][4];
+    float own[4] = {1, 2, 3, 4};
+    out[threadIdx.x] = Dots::of(rows[threadIdx.x], own);  // expect: out store sectors=4
+}
+
+void array_references_too(float *p)
+{
+    array_references<<<1, 32>>>(p);
+}

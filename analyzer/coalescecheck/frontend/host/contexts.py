@@ -1,111 +1,164 @@
-"""The instances of the function template around a launch, one per distinct visible call.
+"""The instances of the templates around a launch, one per distinct set of arguments in sight.
 
 In: a launch.  Out: :class:`Context` records: what each template parameter is in one instance.
-Outer templates are followed: ``run<float>()`` calls ``launch<T, 256>()`` calls the kernel.
+A function template is instantiated by calls and by explicit instantiations, a class template
+wherever it is named with arguments.  Outer templates are followed: ``run<float>()`` calls
+``launch<T, 256>()`` calls the kernel.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from coalescecheck.frontend.ctypes_lp64 import Value
+from coalescecheck.frontend.host import classes, dispatch
+from coalescecheck.frontend.host.argument_types import argument_type
+from coalescecheck.frontend.host.binding import (
+    Bound,
+    Context,
+    argument_of,
+    template_arguments,
+)
+from coalescecheck.frontend.host.callers import calls_of, instantiations
+from coalescecheck.frontend.host.deduction import ArgumentType, declared_type, deduce
 from coalescecheck.frontend.host.scopes import (
     declared_name,
     enclosing_function,
     expressions,
-    node_text,
+    parameters,
     template_parameters,
 )
 
 if TYPE_CHECKING:
     from coalescecheck.frontend.host.values import HostValues
 
-MAX_INSTANCES = 16  # of one function template; more are not told apart
+MAX_INSTANCES = 64  # of one function template; more are not told apart
 _MAX_DEPTH = 4  # function templates calling one another
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """A template argument: its source, None when unknown, and its value where it has one."""
-
-    source: str | None = None
-    value: Value | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """An instance of ``function``: its template arguments, and the calls that have them."""
-
-    function: Node | None = None
-    bound: Mapping[str, Bound] = field(default_factory=dict)
-    calls: tuple[Node, ...] = ()
-
-
 def contexts(values: HostValues, node: Node, depth: int = 0) -> list[Context]:
-    """The instances of the function around ``node``; one empty context for no template."""
+    """The instances of the templates around ``node``; one empty context for no template."""
     function = enclosing_function(node)
-    parameters = template_parameters(function) if function is not None else []
-    if function is None or not parameters:
+    inner = _of_function(values, function, depth)
+    outer = _of_class(values, function, node, depth)
+    scalars = dispatch.alternatives(node)
+    if len(inner) * len(outer) * len(scalars) > MAX_INSTANCES:
+        outer = [_nothing_known(outer)]
+        scalars = (
+            [_nothing_known(scalars)] if len(inner) * len(scalars) > MAX_INSTANCES else scalars
+        )
+    return [
+        Context(own.function, {**around, **own.bound, **scalar}, own.calls)
+        for own, around, scalar in product(inner, outer, scalars)
+    ]
+
+
+def _nothing_known(alternatives: Sequence[Mapping[str, Bound]]) -> dict[str, Bound]:
+    return {name: Bound() for alternative in alternatives for name in alternative}
+
+
+def _of_function(values: HostValues, function: Node | None, depth: int) -> list[Context]:
+    """The instances of a function template by its own parameters."""
+    heads = own_parameters(function) if function is not None else []
+    if function is None or not heads:
         return [Context()]
     found: dict[tuple[Bound, ...], Context] = {}
-    for call in (values.scopes.calls(function) or ()) if depth < _MAX_DEPTH else ():
-        for outer in contexts(values, call, depth + 1):
-            bound = _arguments(values, call, outer, parameters)
-            key = tuple(bound.values())
-            calls = (*found[key].calls, call) if key in found else (call,)
-            found[key] = Context(function, bound, calls)
+    for call, bound in _instances(values, function, heads, depth):
+        key = tuple(bound.values())
+        before = found[key].calls if key in found else ()
+        found[key] = Context(function, bound, before if call is None else (*before, call))
     if not found or len(found) > MAX_INSTANCES:
-        return [Context(function, {declared_name(p): Bound() for p in parameters})]
+        return [Context(function, {declared_name(p): Bound() for p in heads})]
     return list(found.values())
 
 
-def template_arguments(function: Node | None) -> list[Node]:
-    """The explicit template arguments of a called function or kernel."""
-    while function is not None and function.type in ("qualified_identifier", "field_expression"):
-        function = function.child_by_field_name("name") or function.child_by_field_name("field")
-    if function is None or function.type not in ("template_function", "template_method"):
-        return []
-    return expressions(function.child_by_field_name("arguments"))
+def _instances(
+    values: HostValues, function: Node, heads: list[Node], depth: int
+) -> Iterator[tuple[Node | None, dict[str, Bound]]]:
+    """The calls and explicit instantiations of a function template with their arguments."""
+    if depth >= _MAX_DEPTH:
+        return
+    for call in calls_of(values.scopes, function) or ():
+        for outer in contexts(values, call, depth + 1):
+            yield call, _arguments(values, call, function, outer, heads)
+    for explicit in instantiations(values.scopes, function):
+        values.bind(Context())
+        given = template_arguments(_name_of(explicit))
+        types: list[ArgumentType | None] = [declared_type(p) for p in parameters(explicit)]
+        yield None, _bound(values, given, types, function, Context(), heads)
 
 
-def argument_of(values: HostValues, argument: Node, context: Context) -> Bound:
-    """A template argument seen from ``context``, which ``values`` is bound to."""
-    source = " ".join(node_text(argument).split())
-    if source in context.bound:
-        return context.bound[source]
-    value = values.value(argument)
-    if argument.type in ("number_literal", "true", "false", "char_literal"):
-        return Bound(source, value)
-    if value is not None and not value.type.is_float:
-        return Bound(str(int(value.number)), value)
-    return Bound() if _mentions(argument, context) else Bound(source)
+def _name_of(explicit: Node) -> Node | None:
+    declarator = explicit.child_by_field_name("declarator")
+    while declarator is not None and declarator.type.endswith("declarator"):
+        declarator = declarator.child_by_field_name("declarator")
+    return declarator
+
+
+def own_parameters(function: Node) -> list[Node]:
+    """The template parameters of a function itself, not those of a class it is a method of."""
+    return [] if classes.is_method_head(function) else template_parameters(function)
+
+
+def _of_class(
+    values: HostValues, function: Node | None, node: Node, depth: int
+) -> list[dict[str, Bound]]:
+    """The instances of the class template that ``function`` is a method of, by parameter name."""
+    owner = classes.template_around(values.scopes, function, node)
+    if owner is None:
+        return [{}]
+    names = [declared_name(p) for p in owner.parameters]
+    found: list[dict[str, Bound]] = []
+    for use in owner.uses if depth < _MAX_DEPTH else ():
+        for outer in contexts(values, use, depth + 1):
+            values.bind(outer)
+            given = expressions(use.child_by_field_name("arguments"))
+            bound = _bound(values, given, [], None, outer, owner.parameters)
+            if bound not in found and all(b.source is not None for b in bound.values()):
+                found.append(bound)
+    if not found or len(found) > MAX_INSTANCES:
+        return [{name: Bound() for name in names}]
+    return found
 
 
 def _arguments(
-    values: HostValues, call: Node, outer: Context, parameters: list[Node]
+    values: HostValues, call: Node, function: Node, outer: Context, heads: list[Node]
 ) -> dict[str, Bound]:
-    """What a call gives the template parameters; deduced ones stay unknown."""
+    """What a call gives the template parameters: written out, deduced, or by default."""
     values.bind(outer)
     given = template_arguments(call.child_by_field_name("function"))
+    passed = expressions(call.child_by_field_name("arguments"))
+    types = [argument_type(values, argument, outer) for argument in passed]
+    return _bound(values, given, types, function, outer, heads)
+
+
+def _bound(
+    values: HostValues,
+    given: Sequence[Node],
+    types: Sequence[ArgumentType | None],
+    function: Node | None,
+    outer: Context,
+    heads: Sequence[Node],
+) -> dict[str, Bound]:
     bound: dict[str, Bound] = {}
-    for index, parameter in enumerate(parameters):
-        node = given[index] if index < len(given) else _default(parameter)
+    rest = {declared_name(p) for p in heads[len(given) :]}
+    deduced = deduce(parameters(function), types, rest) if function is not None else {}
+    for index, parameter in enumerate(heads):
         name = declared_name(parameter)
-        bound[name] = argument_of(values, node, outer) if node is not None else Bound()
+        default = _default(parameter)
+        if index < len(given):
+            bound[name] = argument_of(values, given[index], outer)
+        elif name in deduced:
+            bound[name] = Bound(deduced[name])
+        else:
+            seen = Context(outer.function, {**outer.bound, **bound}, outer.calls)
+            bound[name] = argument_of(values, default, seen) if default is not None else Bound()
     return bound
 
 
 def _default(parameter: Node) -> Node | None:
     default = parameter.child_by_field_name("default_value")
     return default or parameter.child_by_field_name("default_type")
-
-
-def _mentions(node: Node, context: Context) -> bool:
-    """Whether a template parameter occurs in an argument."""
-    if node.type.endswith("identifier") and node_text(node) in context.bound:
-        return True
-    return any(_mentions(child, context) for child in node.named_children)

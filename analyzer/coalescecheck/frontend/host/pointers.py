@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
+from coalescecheck.frontend.host.callers import calls_of
 from coalescecheck.frontend.host.scopes import declared_name, expressions, node_text, parameters
 
 if TYPE_CHECKING:
@@ -122,6 +123,6 @@ def _passed(values: HostValues, holder: Node, function: Node) -> list[Node]:
     index = next((i for i, p in enumerate(parameters(function)) if p == holder), None)
     if index is None or not declared_name(holder):
         return []
-    calls = values.scopes.calls(function) or []
+    calls = calls_of(values.scopes, function) or []
     listed = [expressions(call.child_by_field_name("arguments")) for call in calls]
     return [arguments[index] for arguments in listed if index < len(arguments)]

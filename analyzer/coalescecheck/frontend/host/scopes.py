@@ -36,7 +36,7 @@ _SCOPES = frozenset(
 )
 _CLASSES = frozenset({"struct_specifier", "class_specifier", "union_specifier"})
 LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
-_DECLARATORS = frozenset(
+DECLARATORS = frozenset(
     {
         "init_declarator",
         "pointer_declarator",
@@ -148,25 +148,6 @@ class Scopes:
         found = self.declarations(name.rsplit("::", 1)[-1])
         return [d.holder for d in found if d.kind == "function"]
 
-    def calls(self, function: Node) -> list[Node] | None:
-        """The visible calls of a function definition; None when they cannot be told, because
-        the name is overloaded or used in another way (its address is taken)."""
-        name = function_name(function)
-        if name is None:
-            return None
-        definitions = [f for f in self.functions(name) if f.type == "function_definition"]
-        if len(definitions) != 1:
-            return None
-        calls: list[Node] = []
-        for node in self.occurrences(name):
-            if declaration_of(node) is not None or _is_forward(node):
-                continue
-            call = call_of(node)
-            if call is None:
-                return None
-            calls.append(call)
-        return calls
-
     def _find(self, name: str) -> Iterator[Node]:
         if not re.fullmatch(r"[^\W\d]\w*", name):
             return
@@ -186,7 +167,7 @@ def declaration_of(name: Node) -> Declaration | None:
     shape: list[str] = []
     init: Node | None = None
     node, parent = name, name.parent
-    while parent is not None and parent.type in _DECLARATORS:
+    while parent is not None and parent.type in DECLARATORS:
         if parent.child_by_field_name("declarator") != node and not _is_inner(parent, node):
             return None
         if parent.type == "init_declarator":
@@ -308,8 +289,11 @@ def _declares(holder: Node, node: Node, name: Node) -> bool:
 
 
 def _is_misread(holder: Node, declarator: Node) -> bool:
-    """``dim3 b(n);`` in a function body is a variable, though it reads as a prototype."""
-    if holder.parent is None or holder.parent.type != "compound_statement":
+    """``dim3 b(n);`` in a function body is a variable, though it reads as a prototype;
+    ``constexpr int n(a * b);`` is one anywhere."""
+    if holder.parent is None:
+        return False
+    if holder.parent.type != "compound_statement" and "constexpr" not in _specifiers(holder)[0]:
         return False
     listed = expressions(declarator.child_by_field_name("parameters"))
     known = ("primitive_type", "sized_type_specifier")
@@ -369,10 +353,3 @@ def _by_using(candidates: list[Declaration]) -> Declaration | None:
     """The one namespace member of that name, as a using directive would find it."""
     outer = [d for d in candidates if d.scope.type == "namespace_definition"]
     return outer[0] if len(outer) == 1 and len(candidates) == 1 else None
-
-
-def _is_forward(name: Node) -> bool:
-    """Whether a mention neither calls nor stores a function: a using declaration, an explicit
-    instantiation or a friend."""
-    kinds = ("using_declaration", "template_instantiation", "friend_declaration")
-    return any(a.type in kinds for a in ancestors(name))

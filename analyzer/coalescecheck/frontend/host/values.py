@@ -12,7 +12,8 @@ from tree_sitter import Node
 
 from coalescecheck.frontend.constants import binary, evaluate_value
 from coalescecheck.frontend.ctypes_lp64 import INT, UINT, CType, Value, convert, parse_type
-from coalescecheck.frontend.host.contexts import Context, template_arguments
+from coalescecheck.frontend.host.binding import Context, template_arguments
+from coalescecheck.frontend.host.callers import calls_of
 from coalescecheck.frontend.host.functions import call_function
 from coalescecheck.frontend.host.scopes import (
     Declaration,
@@ -254,7 +255,7 @@ class HostValues:
         listed = parameters(function)
         index = next((i for i, p in enumerate(listed) if p == declaration.holder), None)
         here = function == self._context.function
-        calls = list(self._context.calls) if here else self.scopes.calls(function)
+        calls = list(self._context.calls) if here else calls_of(self.scopes, function)
         if index is None or not calls:
             return None
         found: Value | None = None
@@ -290,7 +291,7 @@ class HostValues:
             return self._as_declared(bound.value if bound else None, declaration)
         index = [declared_name(p) for p in template_parameters(function)].index(name)
         found: Value | None = None
-        for call in self.scopes.calls(function) or ():
+        for call in calls_of(self.scopes, function) or ():
             given = template_arguments(call.child_by_field_name("function"))
             node = given[index] if index < len(given) else declaration.init
             value = self._as_declared(self.value(node), declaration) if node is not None else None

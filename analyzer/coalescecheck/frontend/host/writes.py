@@ -95,6 +95,8 @@ class Writes:
 
     def of(self, declaration: Declaration) -> tuple[Write, ...]:
         """Every write to the variable after its declaration, in the order of the text."""
+        if not declaration.shape and declaration.qualifiers & {"const", "constexpr"}:
+            return ()  # whatever takes a reference to it cannot change it
         key = declaration.name.id
         if key not in self._of:
             self._of[key] = tuple(self._collect(declaration))

@@ -87,6 +87,7 @@ _ALIASES = {"cuFloatComplex": "float2", "cuComplex": "float2", "cuDoubleComplex"
             "cufftComplex": "float2", "cufftDoubleComplex": "double2", "cufftReal": "float",
             "cufftDoubleReal": "double"}  # fmt: skip
 # curand_kernel.h
+_SOBOL_WORDS = {32: "unsigned int", 64: "unsigned long long"}
 _CURAND: dict[str, tuple[tuple[str, str, int], ...]] = {
     "curandStateXORWOW": (
         ("d", "unsigned int", 0), ("v", "unsigned int", 5), ("boxmuller_flag", "int", 0),
@@ -99,8 +100,21 @@ _CURAND: dict[str, tuple[tuple[str, str, int], ...]] = {
         ("boxmuller_flag_double", "int", 0), ("boxmuller_extra", "float", 0),
         ("boxmuller_extra_double", "double", 0),
     ),
+    **{
+        f"curandState{kind}Sobol{bits}": (
+            ("i", word, 0), ("x", word, 0), ("c", word, 0), ("direction_vectors", word, bits),
+        )
+        for kind in ("", "Scrambled")
+        for bits, word in _SOBOL_WORDS.items()
+    },
 }  # fmt: skip
 _CURAND_NAMES = {
+    **{
+        f"curandState{kind}Sobol{bits}{suffix}": f"curandState{kind}Sobol{bits}"
+        for kind in ("", "Scrambled")
+        for bits in _SOBOL_WORDS
+        for suffix in ("", "_t")
+    },
     "curandState": "curandStateXORWOW",
     "curandState_t": "curandStateXORWOW",
     "curandStateXORWOW_t": "curandStateXORWOW",
@@ -129,6 +143,9 @@ def builtin_type(name: str) -> CType | None:
         return Record(cname, Layout(cname, fields=fields, align=4))
     if name in _ALIASES:
         return builtin_type(_ALIASES[name]) or Scalar(_ALIASES[name])
+    if name in ("curandDirectionVectors32_t", "curandDirectionVectors64_t"):
+        bits = int(name[-4:-2])
+        return Array(Scalar(_SOBOL_WORDS[bits]), bits)
     if name in _CURAND_NAMES:
         return _curand(_CURAND_NAMES[name])
     base, count = name[:-1], name[-1:]

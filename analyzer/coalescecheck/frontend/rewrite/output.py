@@ -36,6 +36,7 @@ class Output:
         self.prototypes: list[str] = []
         self.functions: list[list[Line]] = []
         self.diagnostics: list[Diagnostic] = []
+        self.unknown_types: dict[str, str] = {}  # C names by name; C names by themselves too
         self._taken: set[str] = set(_KEYWORDS)
         self._signatures: dict[tuple[str, str, tuple[str, ...]], str] = {}
         self._declared: set[str] = set()
@@ -81,14 +82,24 @@ class Output:
             case types.Scalar() if type_.name in types.HALF_NAMES:
                 self._typedef(type_.name, f"typedef unsigned short {type_.name};")
             case types.Unknown():
-                name = type_.name or "unknown_t"
-                self._typedef(name, f"[[cuda::unknown_type]] typedef long {name};")
+                self.need_unknown(type_.name or "unknown_t")
             case Record() if type_.layout.source is None:
                 self._record(type_.layout)
             case types.Auto() | types.Dependent():
-                self._typedef("unknown_t", "[[cuda::unknown_type]] typedef long unknown_t;")
+                self.need_unknown("unknown_t")
             case _:
                 pass
+
+    def need_unknown(self, name: str, given_by: str | None = None) -> str:
+        """Declares a type of unknown size and gives its C name; see ``Session.output_unknown``."""
+        known = self.unknown_types.get(name)
+        if known is None:
+            known = self.unknown_types[name] = self.unique(name)
+            argument = "" if given_by is None else f'("{given_by}")'
+            marker = f"[[cuda::unknown_type{argument}]]"
+            self.types.append((0, f"{marker} typedef long {known};"))
+            self.unknown_types[known] = known
+        return known
 
     def _typedef(self, name: str, declaration: str) -> None:
         if name not in self._declared:
@@ -110,16 +121,17 @@ class Output:
         for member in layout.fields:
             self.need(member.type)
         keyword = "union" if layout.union else "struct"
+        marked = f"{keyword} [[gnu::packed]]" if layout.packed else keyword
         if not layout.complete:
             if not forward:
                 self.types.append((0, f"typedef {keyword} {layout.cname} {layout.cname};"))
             return
         body = " ".join(_members(layout)) or "char empty__;"
         if forward:
-            self.types.append((0, f"{keyword} {layout.cname} {{ {body} }};"))
+            self.types.append((0, f"{marked} {layout.cname} {{ {body} }};"))
         else:
             name = layout.cname
-            self.types.append((0, f"typedef {keyword} {name} {{ {body} }} {name};"))
+            self.types.append((0, f"typedef {marked} {name} {{ {body} }} {name};"))
 
     def forward(self, layout: Layout) -> None:
         """Declares a record before it is complete, for pointers to it."""

@@ -254,7 +254,7 @@ class Overloads:
         penalty = 0.0
         if isinstance(wanted, types.Reference) and not wanted.target.const and actual.const:
             penalty = 0.6  # a non-const reference or method on a const object
-        if wanted_bare == bare:
+        if wanted_bare == bare or _same_rows(wanted_bare, bare):
             return penalty
         if isinstance(wanted_bare, types.GroupType) and isinstance(bare, types.GroupType):
             return 1.0
@@ -282,7 +282,7 @@ class Overloads:
         if not isinstance(actual, types.Pointer):
             return 3.0 if types.is_integer(actual) else self._record_cost(wanted, actual)
         to, source = wanted.target, actual.target
-        if types.unqualified(to) == types.unqualified(source):
+        if types.unqualified(to) == types.unqualified(source) or _same_rows(to, source):
             return 0.1 if to.const or not source.const else 1.5
         if types.VOID in (types.unqualified(to), types.unqualified(source)):
             return 2.0
@@ -304,6 +304,16 @@ class Overloads:
                 if len(parameter_nodes(entry)) >= 1 and actual != types.VOID:
                     return 5.0
         return None
+
+
+def _same_rows(to: CType, source: CType) -> bool:
+    """``const float[8]`` and ``float[8]``: qualifiers of an array are those of its elements."""
+    if not (isinstance(to, types.Array) and isinstance(source, types.Array)):
+        return False
+    if to.count != source.count or (source.const and not to.const):
+        return False
+    left, right = to.element, source.element
+    return types.unqualified(left) == types.unqualified(right) or _same_rows(left, right)
 
 
 def parameter_nodes(entry: FunctionEntry) -> list[Node]:

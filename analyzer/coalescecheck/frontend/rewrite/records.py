@@ -26,6 +26,7 @@ from coalescecheck.frontend.rewrite.env import (
     ValueBound,
 )
 from coalescecheck.frontend.rewrite.output import c_name
+from coalescecheck.frontend.rewrite.packing import pack
 from coalescecheck.frontend.rewrite.syntax import text
 from coalescecheck.frontend.rewrite.types import CType, Field, Layout, Record
 
@@ -92,6 +93,7 @@ class Records:
         layout.source = source
         self._open.add(cname)
         self._fill(layout, source)
+        pack(layout, entry.node, self._s.pragmas)
         self._open.discard(cname)
         self._s.output.define_record(layout, cname in self._forward)
         return record

@@ -63,7 +63,9 @@ def _suspects() -> Query:
     return Query(
         language(),
         "(cast_expression) @cast (template_function) @template "
-        "(compound_statement (declaration declarator: (function_declarator) @prototype))",
+        "(compound_statement (declaration declarator: (function_declarator) @prototype))"
+        "(declaration (type_qualifier) @word declarator: (function_declarator) @constant"
+        ' (#eq? @word "constexpr"))',
     )
 
 
@@ -76,6 +78,8 @@ def _disguise(edits: Edits) -> None:
         _comparison(node, edits)
     for node in captured.get("prototype", []):
         _initialiser(node, edits)
+    for node in captured.get("constant", []):
+        _constant(node, edits)
 
 
 def _cast(node: Node, edits: Edits) -> None:
@@ -110,6 +114,17 @@ def _initialiser(node: Node, edits: Edits) -> None:
         return
     declarator = parameters.named_children[0].child_by_field_name("declarator")
     if declarator is not None and declarator.type == "abstract_array_declarator":
+        edits.put(parameters.start_byte, b"=")
+        edits.put(parameters.end_byte - 1, b" ")
+
+
+def _constant(node: Node, edits: Edits) -> None:
+    """``constexpr int x(a * b);`` is no prototype, which would be of no use: ``=a * b ;``."""
+    parameters = node.child_by_field_name("parameters")
+    if parameters is None or parameters.named_child_count != 1:
+        return
+    type_ = parameters.named_children[0].child_by_field_name("type")
+    if type_ is not None and type_.type in ("type_identifier", "qualified_identifier"):
         edits.put(parameters.start_byte, b"=")
         edits.put(parameters.end_byte - 1, b" ")
 

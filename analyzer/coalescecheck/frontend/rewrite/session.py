@@ -47,6 +47,7 @@ from coalescecheck.frontend.rewrite.naming import Naming
 from coalescecheck.frontend.rewrite.operators import Operators
 from coalescecheck.frontend.rewrite.output import Output, c_name
 from coalescecheck.frontend.rewrite.overloads import Overloads
+from coalescecheck.frontend.rewrite.packing import PackPragmas
 from coalescecheck.frontend.rewrite.qualified import QualifiedNames
 from coalescecheck.frontend.rewrite.records import Records
 from coalescecheck.frontend.rewrite.statements import Statements
@@ -69,6 +70,7 @@ class Session:
         self._code = code
         self.output = Output()
         self._locate = locate
+        self.pragmas = PackPragmas(code)
         self._dynamic: dict[str, CType] = {}
         self._free: set[str] = set()
         self._opaque = 0
@@ -144,6 +146,8 @@ class Session:
 
     def free_name(self, name: str, node: Node) -> Ex:
         """A name nobody defined: it stays a symbol."""
+        if name in self.output.unknown_types:
+            return self.opaque_call([], types.UNKNOWN, Mark(node.start_byte))  # a type in C
         if name not in self._free:
             self._free.add(name)
             self.output.unique(name)
@@ -168,14 +172,17 @@ class Session:
         self.output.globals.append((0, f"[[cuda::free]] extern const {declared};"))
         return c
 
-    def output_unknown(self, name: str) -> str:
-        """The C name of an unknown type."""
-        self.output.need(types.Unknown(name))
-        return name
+    def output_unknown(self, name: str, given_by: str | None = None) -> str:
+        """The C name of an unknown type.
+
+        ``given_by`` is the template parameter it depends on, "" for a type that is not declared,
+        None for a template parameter itself.
+        """
+        return self.output.need_unknown(name, given_by)
 
     def unknown_type(self, name: str, node: Node) -> CType:
         self.say(node, "warning", f"type `{name}` is not known: accesses of its size are unknown")
-        return types.Unknown(self.output_unknown(types.mangled([name])))
+        return types.Unknown(self.output_unknown(types.mangled([name]), ""))
 
     def original(self, node: Node) -> str:
         """The text of an operator as the user wrote it (repairs may have disguised it)."""
@@ -208,9 +215,10 @@ class Session:
             case "primitive_type" | "sized_type_specifier" | "template_type":
                 return self.typenames.type(node, env)
             case "identifier" | "type_identifier":
-                found = self.names.find(env, syntax.text(node))
+                name = syntax.text(node)
+                found = self.names.find(env, name)
                 if found is None:
-                    return self.builtin(syntax.text(node))
+                    return self.builtin(name) or self._undeclared(name)
                 return self.typenames.of_found(found, env)
             case "template_function":
                 return self.applied_template(node, None, env)
@@ -218,6 +226,11 @@ class Session:
                 return self._qualified_type(node, env)
             case _:
                 return None
+
+    def _undeclared(self, name: str) -> CType | None:
+        """A name that nothing declares is a type where it was used as one before."""
+        known = self.output.unknown_types.get(name)
+        return None if known is None else types.Unknown(known)
 
     def _qualified_type(self, node: Node, env: Env) -> CType | None:
         found, last = self.qualified.resolve(node, env)

@@ -42,7 +42,7 @@ class TypeNames:
         """The type a type node (without declarator) names."""
         match node.type:
             case "primitive_type" | "sized_type_specifier":
-                return self._words(node)
+                return self._words(node, env)
             case "type_identifier" | "identifier" | "namespace_identifier" | "field_identifier":
                 return self._named(text(node), node, env)
             case "qualified_identifier":
@@ -63,13 +63,13 @@ class TypeNames:
             case "enum_specifier":
                 return self._enum(node, env)
             case _:
-                return self._unknown(text(node), node)
+                return self._unknown(text(node), node, env)
 
     def descriptor(self, node: Node, env: Env) -> CType:
         """The type of a type_descriptor: ``const float *``."""
         type_ = node.child_by_field_name("type")
         if type_ is None:
-            return self._unknown(text(node), node)
+            return self._unknown(text(node), node, env)
         base = self._with_qualifiers(self.type(type_, env), node)
         declarator = node.child_by_field_name("declarator")
         return base if declarator is None else self.apply(declarator, base, env)
@@ -152,7 +152,7 @@ class TypeNames:
             return base
         return types.qualified(base, const="const" in words, volatile="volatile" in words)
 
-    def _words(self, node: Node) -> CType:
+    def _words(self, node: Node, env: Env) -> CType:
         words = text(node).split()
         if len(words) == 1 and words[0] in ("int", "float", "double", "char", "bool", "void"):
             return types.Scalar(words[0])
@@ -160,7 +160,7 @@ class TypeNames:
         if known is not None:
             return known
         if not set(words) <= _WORDS:
-            return self._unknown(text(node), node)
+            return self._unknown(text(node), node, env)
         if words.count("double"):
             return types.DOUBLE
         unsigned = "unsigned " if "unsigned" in words else ""
@@ -187,7 +187,7 @@ class TypeNames:
             return known
         if name in ("int", "float", "double", "char", "bool", "void", "long", "short"):
             return types.Scalar(name)
-        return self._unknown(path, node)
+        return self._unknown(path, node, env)
 
     def of_found(self, found: Found, env: Env) -> CType | None:
         """The type that a name's meaning is; None if it is no type."""
@@ -259,13 +259,13 @@ class TypeNames:
             known = groups.tile_type(self._s, last, env) or self._library(last, env)
             if known is not None:
                 return known
-            return self._unknown(path, node)
+            return self._unknown(path, node, env)
         return self._builtin(path, node, env)
 
     def _template(self, node: Node, env: Env) -> CType:
         name = node.child_by_field_name("name")
         if name is None:
-            return self._unknown(text(node), node)
+            return self._unknown(text(node), node, env)
         found = self._s.names.find(env, text(name))
         if found is not None:
             type_ = self.applied(found, node, env)
@@ -273,7 +273,7 @@ class TypeNames:
                 return type_
         known = traits.type_trait(self._s, node, env) or groups.tile_type(self._s, node, env)
         known = known or self._library(node, env)
-        return known if known is not None else self._unknown(text(node), node)
+        return known if known is not None else self._unknown(text(node), node, env)
 
     def _library(self, node: Node, env: Env) -> CType | None:
         arguments = syntax.operands(node.child_by_field_name("arguments"))
@@ -393,13 +393,25 @@ class TypeNames:
         base = node.child_by_field_name("base")
         return types.strip(self.type(base, env)) if base is not None else types.INT
 
-    def _unknown(self, path: str, node: Node) -> CType:
+    def _unknown(self, path: str, node: Node, env: Env) -> CType:
         """A type nobody declared: it keeps its name, its size is not known."""
         name = types.mangled([p for p in "".join(path.split()).split("::") if p]) or "unknown_t"
-        known = self._s.output_unknown(name)
+        known = self._s.output_unknown(name, self._given_by(node, env))
         self._s.say(
             node,
             "warning",
             f"type `{syntax.flat(node)}` is not known: accesses of its size are unknown",
         )
         return types.Unknown(known)
+
+    def _given_by(self, node: Node, env: Env) -> str:
+        """The free template parameter that an unknown type's spelling names, or ""."""
+        for part in syntax.walk(node):
+            if part.type in ("type_identifier", "identifier", "namespace_identifier"):
+                found = self._s.names.find(env, text(part))
+                binding = found.binding if found is not None else None
+                if isinstance(binding, TypeBound) and isinstance(binding.type, types.Unknown):
+                    return text(part)
+                if isinstance(binding, ValueBound) and binding.value is None:
+                    return text(part)
+        return ""

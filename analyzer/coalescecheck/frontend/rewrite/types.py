@@ -86,6 +86,7 @@ class Layout:
     align: int = 0
     bases: dict[str, str] = field(default_factory=dict)
     complete: bool = True
+    packed: bool = False
     source: object = None
     shown: str = ""
 
@@ -312,7 +313,7 @@ def _record_extent(layout: Layout) -> tuple[int | None, int | None]:
         size, own = size_of(member.type), align_of(member.type)
         if size is None or own is None or member.bits is not None:
             return None, None
-        own = max(own, member.align)
+        own = 1 if layout.packed else max(own, member.align)
         align = max(align, own)
         start = 0 if layout.union else -(-offset // own) * own
         offset = max(offset, start + size)

@@ -1,0 +1,141 @@
+"""What template parameters are in one instance, and types as seen from outside of it.
+
+In: template arguments and types at a place of host code.  Out: source text that a kernel's own
+scope can read, None where it is not known.  It must not know calls or launches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from coalescecheck.frontend.ctypes_lp64 import Value
+from coalescecheck.frontend.host.deduction import WORD, substituted
+from coalescecheck.frontend.host.scopes import (
+    ancestors,
+    declared_name,
+    expressions,
+    node_text,
+    scope_path,
+)
+
+if TYPE_CHECKING:
+    from coalescecheck.frontend.host.values import HostValues
+
+_MAX_ALIASES = 4  # local aliases of one another
+_ALIASES = ("type_definition", "alias_declaration")
+_RECORDS = ("struct_specifier", "class_specifier", "union_specifier", "enum_specifier")
+_OPEN_SCOPES = ("translation_unit", "linkage_specification", "template_declaration")
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A template argument: its source, None when unknown, and its value where it has one."""
+
+    source: str | None = None
+    value: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """An instance of ``function``: its template arguments and those of the templates around it,
+    and the calls that have them."""
+
+    function: Node | None = None
+    bound: Mapping[str, Bound] = field(default_factory=dict)
+    calls: tuple[Node, ...] = ()
+
+
+def template_arguments(function: Node | None) -> list[Node]:
+    """The explicit template arguments of a called function or kernel."""
+    while function is not None and function.type in ("qualified_identifier", "field_expression"):
+        function = function.child_by_field_name("name") or function.child_by_field_name("field")
+    if function is None or function.type not in ("template_function", "template_method"):
+        return []
+    return expressions(function.child_by_field_name("arguments"))
+
+
+def argument_of(values: HostValues, argument: Node, context: Context) -> Bound:
+    """A template argument seen from ``context``, which ``values`` is bound to."""
+    source = " ".join(node_text(argument).split())
+    if source in context.bound:
+        return context.bound[source]
+    value = values.value(argument)
+    if argument.type in ("number_literal", "true", "false", "char_literal"):
+        return Bound(source, value)
+    if value is not None and not value.type.is_float:
+        return Bound(str(int(value.number)), value)
+    return Bound(spelled(values, argument, context))
+
+
+def spelled(values: HostValues, type_: Node, context: Context) -> str | None:
+    """Source of a type or template argument that means the same outside of the function around
+    it: template parameters and local aliases are replaced, types of the namespaces around are
+    qualified.  None if one is not known."""
+    source = " ".join(node_text(type_).split())
+    if "decltype" in source:
+        return None  # it speaks of variables around it
+    names: dict[str, str | None] = {name: b.source for name, b in context.bound.items()}
+    for around in ancestors(type_):
+        if around.type == "template_declaration":
+            for parameter in expressions(around.child_by_field_name("parameters")):
+                names.setdefault(declared_name(parameter), None)
+    names.pop("", None)
+    for _ in range(_MAX_ALIASES):
+        local = _local_aliases(values, source, type_, names)
+        if not local:
+            break
+        source = substituted(source, local) or source
+    source = substituted(source, _qualified(values, source, type_, names)) or source
+    return substituted(source, names)
+
+
+def _local_aliases(
+    values: HostValues, source: str, use: Node, names: Mapping[str, str | None]
+) -> dict[str, str | None]:
+    """What the local type names in a type stand for."""
+    found: dict[str, str | None] = {}
+    around = {a.id for a in ancestors(use)}
+    for name in dict.fromkeys(WORD.findall(source)):
+        if name in names:
+            continue
+        for node in values.scopes.occurrences(name):
+            alias = node.parent
+            if alias is None or alias.type not in _ALIASES or alias.parent is None:
+                continue
+            role = "declarator" if alias.type == "type_definition" else "name"
+            if alias.child_by_field_name(role) != node or alias.parent.id not in around:
+                continue
+            if alias.parent.type not in _OPEN_SCOPES and node.start_byte < use.start_byte:
+                found[name] = " ".join(node_text(alias.child_by_field_name("type")).split())
+    return found
+
+
+def _qualified(
+    values: HostValues, source: str, use: Node, names: Mapping[str, str | None]
+) -> dict[str, str | None]:
+    """The types in a source that are declared in a namespace around ``use``, with its name."""
+    here = scope_path(use)
+    found: dict[str, str | None] = {}
+    for name in dict.fromkeys(WORD.findall(source)) if here else ():
+        paths = [
+            scope_path(node.parent.parent)
+            for node in values.scopes.occurrences(name)
+            if node.parent is not None and node.parent.parent is not None and _declares(node)
+        ]
+        around = [path for path in paths if path and path == here[: len(path)]]
+        if around and name not in names:
+            found[name] = "::".join([*max(around, key=len), name])
+    return found
+
+
+def _declares(name: Node) -> bool:
+    """Whether a name is where a class, an enumeration or an alias is declared."""
+    holder = name.parent
+    if holder is None or holder.type not in (*_ALIASES, *_RECORDS):
+        return False
+    role = "declarator" if holder.type == "type_definition" else "name"
+    return holder.child_by_field_name(role) == name

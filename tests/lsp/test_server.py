@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from pathlib import Path
 
@@ -11,6 +12,9 @@ from editor import Editor, codes, edit
 from lsprotocol import types
 
 from coalescecheck.cli import main
+from coalescecheck.lsp.messages import Reply
+from coalescecheck.lsp.server import make_server
+from coalescecheck.lsp.session import Analysed, Document
 
 # lanes are 128 bytes apart: 32 sectors for 128 bytes, which 4 could hold
 STRIDED = """\
@@ -163,7 +167,9 @@ def test_only_the_newest_text_is_spoken_of(path: Path) -> None:
         editor.change(uri, STRIDED.replace("i * 32", "i"))
         assert await editor.hover(uri, 3, 29) != ""
         assert await editor.diagnostics(uri) == []
-        assert [each.version for each in editor.published] == [22]
+        versions = [each.version or 0 for each in editor.published]
+        assert versions == sorted(set(versions))
+        assert (min(versions) > 1, versions[-1]) == (True, 22)
 
     edit(path.parent, story)
 
@@ -244,6 +250,20 @@ def test_other_languages_are_left_alone(path: Path) -> None:
         assert [each.uri for each in editor.published] == [path.as_uri()]
 
     edit(path.parent, story)
+
+
+def test_a_defect_in_an_answer_is_a_line_in_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(uri: str) -> Analysed:
+        return Analysed(Document(uri, "/k.cu", "", 1), Reply(None))  # type: ignore[arg-type]
+
+    server = make_server()
+    logged: list[str] = []
+    monkeypatch.setattr(server.session, "current", broken)
+    monkeypatch.setattr(server, "log", lambda kind, message: logged.append(message))
+    where = types.HoverParams(types.TextDocumentIdentifier("file:///k.cu"), types.Position(0, 0))
+    assert asyncio.run(server.hover(where)) is None
+    assert len(logged) == 1
+    assert logged[0].startswith("internal error in hover: ")
 
 
 def test_an_editor_that_leaves_without_a_word(path: Path) -> None:

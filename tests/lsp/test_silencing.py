@@ -44,6 +44,12 @@ def silenced(text: str, line: int, rule: str = "CC101") -> str | None:
             2,
             "b; // coalescecheck: ignore[CC102]\n// coalescecheck: ignore[CC101]\na;",
         ),
+        # between another tool's comment and its line there is no room
+        (
+            "// NOLINTNEXTLINE(x)\na;",
+            2,
+            "// NOLINTNEXTLINE(x)\na; // coalescecheck: ignore[CC101]",
+        ),
         # the last line of a macro: not above, where it would end the macro
         (
             "#define A \\\n  a = b;\n",

@@ -17,6 +17,7 @@ from coalescecheck.lsp.session import Analysed, Document
 from coalescecheck.lsp.silencing import silencing
 from coalescecheck.source import Edit
 
+NEAR = 10  # lines; over more of them nobody wants a comment per finding, and each is tried
 KIND = types.CodeActionKind.QuickFix
 
 
@@ -34,7 +35,8 @@ def actions(
         if finding.span.file == analysed.document.path
         and _meet(maker.places.expression(finding.span), params.range)
     ]
-    return [*maker.fixes(chosen), *maker.silencers(chosen)]
+    few = params.range.end.line - params.range.start.line < NEAR
+    return [*maker.fixes(chosen), *(maker.silencers(chosen) if few else ())]
 
 
 def _contains(wanted: str, kind: str) -> bool:

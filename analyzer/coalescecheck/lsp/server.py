@@ -5,6 +5,7 @@ Whatever goes wrong in an answer becomes a message in the editor's log and an em
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -59,7 +60,7 @@ class Server(LanguageServer):
         analysed = await self.session.current(params.text_document.uri)
         if analysed is None:
             return None
-        return self.isolated("hover", lambda: self._hover(analysed, params.position))
+        return await self._apart("hover", lambda: self._hover(analysed, params.position))
 
     async def actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
         """What can be done about a range, once its text is analysed."""
@@ -71,7 +72,7 @@ class Server(LanguageServer):
         )
         versioned = bool(edits and edits.document_changes)
         codec = self.workspace.position_codec
-        found = self.isolated(
+        found = await self._apart(
             "code actions", lambda: actions(analysed, params, codec, versioned=versioned)
         )
         return found or []
@@ -92,11 +93,14 @@ class Server(LanguageServer):
         """A line in the editor's log."""
         self.window_log_message(types.LogMessageParams(kind, message))
 
-    def isolated(self, stage: str, work: Callable[[], T]) -> T | None:
-        """The result of ``work``; None, and a line in the log, where it runs into a defect."""
-        result = isolated(stage, work)
+    async def _apart(self, stage: str, work: Callable[[], T]) -> T | None:
+        """The result of ``work``, done in a thread, because a large file takes its time."""
+        return self._without(await asyncio.to_thread(isolated, stage, work))
+
+    def _without(self, result: T | Defect) -> T | None:
+        """A result; None, and a line in the log, for a defect."""
         if isinstance(result, Defect):
-            self.log(types.MessageType.Error, f"internal error in {stage}: {result.error}")
+            self.log(types.MessageType.Error, f"internal error in {result.stage}: {result.error}")
             return None
         return result
 
@@ -104,7 +108,7 @@ class Server(LanguageServer):
         for problem in analysed.reply.problems:
             self.log(types.MessageType.Error, f"{analysed.document.path}: {problem}")
         codec = self.workspace.position_codec
-        found = self.isolated("diagnostics", lambda: diagnostics(analysed, codec))
+        found = self._without(isolated("diagnostics", lambda: diagnostics(analysed, codec)))
         uri, version = analysed.document.uri, analysed.document.version
         self.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(uri, found or [], version)

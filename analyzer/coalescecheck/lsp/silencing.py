@@ -29,8 +29,12 @@ def silencing(path: str, text: str, finding: Finding) -> Edit | None:
     lines = text.split("\n")
     if finding.rule == UNSILENCEABLE or not 1 <= finding.span.line <= len(lines):
         return None
-    tries = _tries(path, lines, finding)
-    return next((edit for edit in tries if _works(path, lines, edit, finding)), None)
+    code = _code(text)
+    for edit in _tries(path, lines, finding):
+        after = _with(lines, edit)
+        if _silences(path, after, edit, finding) and _code(after) == code:
+            return edit
+    return None
 
 
 def _tries(path: str, lines: list[str], finding: Finding) -> Iterator[Edit]:
@@ -44,22 +48,24 @@ def _tries(path: str, lines: list[str], finding: Finding) -> Iterator[Edit]:
     line = lines[number - 1]
     comment = f"// coalescecheck: ignore[{finding.rule}]"
     margin = line[: len(line) - len(line.lstrip())]
-    yield Edit(Span(path, number, 1), 1, f"{margin}{comment}\n")
+    if number == 1 or "NOLINTNEXTLINE" not in lines[number - 2]:  # which counts lines
+        yield Edit(Span(path, number, 1), 1, f"{margin}{comment}\n")
     end = len(line.rstrip()) + 1
     yield Edit(Span(path, number, end), end, f" {comment}")
 
 
-def _works(path: str, lines: list[str], edit: Edit, finding: Finding) -> bool:
-    """Whether the text with the edit silences the finding and means the same to a compiler."""
+def _with(lines: list[str], edit: Edit) -> str:
     changed = list(lines)
     at = edit.span.line - 1
     start, end = edit.span.column - 1, edit.end_column - 1
     changed[at] = lines[at][:start] + edit.text + lines[at][end:]
-    before, after = "\n".join(lines), "\n".join(changed)
-    moved = edit.text.count("\n")
-    there = replace(finding, span=replace(finding.span, line=finding.span.line + moved))
-    entries = find_suppressions(path, after).entries
-    return any(each.covers(there) for each in entries) and _code(before) == _code(after)
+    return "\n".join(changed)
+
+
+def _silences(path: str, after: str, edit: Edit, finding: Finding) -> bool:
+    line = finding.span.line + edit.text.count("\n")
+    there = replace(finding, span=replace(finding.span, line=line))
+    return any(each.covers(there) for each in find_suppressions(path, after).entries)
 
 
 def _code(text: str) -> list[str]:

@@ -113,13 +113,21 @@ def _verdict(result: AccessResult) -> str:
     unit = "wavefronts" if result.wavefronts is not None else "sectors"
     match grade_of(result):
         case "clean":
-            return f"✓ fine: it takes no more {unit} than its bytes need"
+            more = "no more" if _is_ideal(result) else "hardly more"
+            return f"✓ fine: it takes {more} {unit} than its bytes need"
         case "note":
             return f"• it takes a few more {unit} than its bytes need"
         case "wasteful":
             return f"▲ wasteful: it takes at least twice the {unit} that its bytes need"
         case _:
             return f"? whether it could take fewer {unit} is not known"
+
+
+def _is_ideal(result: AccessResult) -> bool:
+    count = result.wavefronts if result.wavefronts is not None else result.sectors
+    if count is None or count.ideal is None:
+        return False
+    return (count.max if count.mean is None else count.mean) <= count.ideal
 
 
 def _picture(result: AccessResult) -> list[str]:
@@ -184,7 +192,7 @@ def _kernel(kernel: KernelAnalysis) -> str:
 
 
 def _code(text: str) -> str:
-    return f"`{' '.join(text.replace('`', chr(39)).split())}`"
+    return f"`{' '.join(text.replace('`', chr(39)).split()) or ' '}`"
 
 
 def _prose(text: str) -> str:

@@ -46,7 +46,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
         )
         said = (Diagnostic(Span(PATH, 1, 10), "note", "helper.h is not found"),)
 
-        def load(path: str, options: object) -> SourceFile:
+        def load(path: str, options: object, unsaved: str | None = None) -> SourceFile:
             if path.startswith("missing"):
                 raise SourceError(f"{path}: no such file")
             if path.startswith("broken"):

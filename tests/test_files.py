@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coalescecheck.errors import UsageError
-from coalescecheck.files import Exclusions, source_files
+from coalescecheck.files import Exclusions, excluded, source_files
 
 TREE = (
     "a.cu build/b.cu build/keep/c.cu deep/d.cuh deep/build/e.cu deep/f_gen.cu deep/g.cu "
@@ -83,6 +84,23 @@ def test_a_folder_in_which_everything_is_ignored_is_wrong_usage(tree: Path) -> N
     (tree / ".gitignore").write_text("*\n", encoding="utf-8")
     with pytest.raises(UsageError, match="not ignored"):
         source_files([str(tree)])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name", "expected"),
+    [
+        ("/deep/", "deep/d.cuh", True),
+        ("deep/build", "deep/build/e.cu", True),
+        ("/build/", "deep/build/e.cu", False),
+        ("*_gen.cu", "deep/new_gen.cu", True),
+        ("*.cu", "../a.cu", False),  # not below the folder of the patterns
+    ],
+)
+def test_whether_a_pattern_leaves_one_file_out(
+    tree: Path, pattern: str, name: str, expected: bool
+) -> None:
+    path = os.path.normpath(tree / name)
+    assert excluded(path, Exclusions(str(tree), (pattern,))) is expected
 
 
 @pytest.mark.parametrize("text", [b"\xff\xfe[\n", b"[[[\n!\n\\\n", b"\0\0\n"])

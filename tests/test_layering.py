@@ -27,7 +27,7 @@ LAYERS = (
     "judging baseline cache fixes",
     "pipeline",
     "running",
-    "api cli",
+    "api cli lsp",
     "__main__",
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names.split()}
@@ -39,6 +39,8 @@ OWNERS = {
     "sympy": {"symbolic"},
     "click": {"cli"},
     "rich": {"report"},
+    "pygls": {"lsp"},
+    "lsprotocol": {"lsp"},
     "pathspec": {"files", "config"},
 }
 STRANGERS = {
@@ -52,6 +54,7 @@ LATE_IMPORTERS = {
     "running.py",  # files that have not changed need no stage
     "config.py",  # most projects have no patterns
     "cli.py",  # --help and --version load no stage
+    "lsp/cli.py",  # without pygls there is a message
     "frontend/__init__.py",  # its records are used without its parsers
 }
 MODULES = sorted(ROOT.rglob("*.py"))

@@ -27,6 +27,16 @@ class Exclusions:
     patterns: tuple[str, ...] = ()
 
 
+def excluded(path: str, exclusions: Exclusions) -> bool:
+    """Whether the patterns leave out the file at ``path`` or a folder that it lies in."""
+    whole, root = Path(path).absolute(), Path(exclusions.root).absolute()
+    level = _level(root, exclusions.patterns)
+    folders = [folder for folder in whole.parents if folder.is_relative_to(root)]
+    return any(level.says(folder, True) for folder in folders if folder != root) or bool(
+        level.says(whole, False)
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Level:
     """One list of patterns and the folder they count from."""

@@ -32,9 +32,12 @@ from coalescecheck.report.statistics import Statistics
 from coalescecheck.source import Diagnostic, Span
 
 
-def analyze_file(path: str, options: Options) -> Result:
-    """Every stage for one file; never raises because of what is in the file."""
-    run = _Run(options)
+def analyze_file(path: str, options: Options, unsaved: str | None = None) -> Result:
+    """Every stage for one file; never raises because of what is in the file.
+
+    ``unsaved`` is an editor's text of the file, read in place of the disk's.
+    """
+    run = _Run(options, unsaved)
     report = run.file(path)
     return Result(report, tuple(run.errors), tuple(run.seen))
 
@@ -51,7 +54,7 @@ def statistics(paths: Sequence[str], options: Options) -> Statistics:
     return result
 
 
-def load(path: str, options: Options) -> SourceFile:
+def load(path: str, options: Options, unsaved: str | None = None) -> SourceFile:
     """Front end: the file's kernels as plain C."""
     return frontend.load(
         path,
@@ -59,6 +62,7 @@ def load(path: str, options: Options) -> SourceFile:
         include_dirs=options.include_dirs,
         templates=dict(options.templates),
         arch_number=options.arch.capability,
+        unsaved=unsaved,
     )
 
 
@@ -67,12 +71,13 @@ class _Run:
     """The files of one run, what went wrong in them, and the kernels seen on the way."""
 
     options: Options
+    unsaved: str | None = None
     errors: list[InternalError] = field(default_factory=list)
     seen: list[str] = field(default_factory=list)
 
     def file(self, path: str) -> FileReport:
         try:
-            source = isolated("reading", lambda: load(path, self.options))
+            source = isolated("reading", lambda: load(path, self.options, self.unsaved))
         except SourceError as error:
             return _unreadable(path, str(error))
         if isinstance(source, Defect):

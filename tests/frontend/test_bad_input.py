@@ -79,6 +79,21 @@ def test_fragments(tmp_path: Path, text: str) -> None:
     assert [k.name for k in source.kernels] == ["k"]
 
 
+@pytest.mark.parametrize(
+    ("unsaved", "text"),
+    [("a\r\nb\rc", "a\nb\nc"), ("\ufeffä", "ä"), ("\ud83d x", "? x"), ("", "")],
+)
+def test_text_of_an_editor_takes_the_place_of_the_file(
+    tmp_path: Path, unsaved: str, text: str
+) -> None:
+    assert frontend.load(str(tmp_path / "new.cu"), unsaved=unsaved).text == text
+
+
+def test_text_of_an_editor_may_be_no_text(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="NUL bytes"):
+        frontend.load(str(tmp_path / "new.cu"), unsaved="a\0b")
+
+
 def test_a_latin_1_file_with_windows_line_ends(tmp_path: Path) -> None:
     path = tmp_path / "k.cu"
     path.write_bytes(b"// gr\xf6\xdfe\r\n#define N 4\r\n" + KERNEL.replace("n]", "N]").encode())

@@ -17,7 +17,7 @@ from coalescecheck.frontend.kernel_c import KernelC, SourceFile, SourceMap
 from coalescecheck.frontend.launches import LaunchSite, find_launches
 from coalescecheck.frontend.misread_casts import with_casts_mended
 from coalescecheck.frontend.preprocess import preprocess
-from coalescecheck.frontend.reading import read_source
+from coalescecheck.frontend.reading import read_source, unsaved_source
 from coalescecheck.frontend.recovery import Damaged, isolate_damage
 from coalescecheck.frontend.rewrite import KernelDecl, find_kernels, rewrite_kernel
 from coalescecheck.frontend.syntax_errors import lost_kernels, syntax_errors
@@ -36,9 +36,10 @@ def load_file(
     include_dirs: Sequence[str],
     templates: Mapping[str, str],
     arch_number: int,
+    unsaved: str | None = None,
 ) -> SourceFile:
     """Everything the front end can say about one file; see ``frontend.load``."""
-    text = read_source(path)
+    text = read_source(path) if unsaved is None else unsaved_source(unsaved, path)
     unit = preprocess(
         path, text, defines=defines, include_dirs=include_dirs, arch_number=arch_number
     )

@@ -31,6 +31,17 @@ def read_source(path: str) -> str:
     return decode_source(data, path)
 
 
+def unsaved_source(text: str, path: str) -> str:
+    """``text``, which an editor holds for the file at ``path``, as ``read_source`` would give it.
+
+    Half a surrogate pair, which is no character, becomes a question mark.
+    """
+    data = text.encode("utf-8", "replace")
+    if len(data) > MAX_BYTES:
+        raise SourceError(f"{path}: {len(data)} bytes is more than the {MAX_BYTES} that are read")
+    return decode_source(data, path)
+
+
 def decode_source(data: bytes, path: str) -> str:
     """``data`` as text; ``path`` is for the message only."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):

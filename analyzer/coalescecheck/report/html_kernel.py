@@ -128,9 +128,9 @@ def _piece(anchor: str, piece: Piece) -> Markup:
     if not piece.accesses:
         return join(*inside)
     worst = max(piece.accesses, key=lambda result: _excess(result) or 0.0)
-    said = "; ".join(f"{wording.kind(r)}: {_cost(r)}" for r in piece.accesses)
-    link = tag("a", MARKS[_grade(worst)], href=f"#{anchor}-a{worst.access.id}", aria_label=said)
-    return tag("mark", *inside, link, class_=_grade(worst), title=said)
+    said = "; ".join(f"{wording.kind(r)}: {cost_of(r)}" for r in piece.accesses)
+    link = tag("a", MARKS[grade_of(worst)], href=f"#{anchor}-a{worst.access.id}", aria_label=said)
+    return tag("mark", *inside, link, class_=grade_of(worst), title=said)
 
 
 # --- the table --------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ def _row(anchor: str, result: AccessResult, kernel: KernelAnalysis) -> Markup:
         tag("td", link, data_value=result.access.index),
         _cell(wording.kind(result), wording.kind(result)),
         _cell(str(result.width_bytes or "?"), result.width_bytes),
-        _cell(_cost(result), -1 if count is None else _mean(count)),
+        _cell(cost_of(result), -1 if count is None else _mean(count)),
         _cell(
             "?" if count is None or count.ideal is None else wording.number(count.ideal),
             -1 if count is None else count.ideal or -1,
@@ -162,7 +162,7 @@ def _row(anchor: str, result: AccessResult, kernel: KernelAnalysis) -> Markup:
         _cell("?" if excess is None else f"{wording.number(excess)}×", excess or -1),
         _cell(result.certainty, result.certainty),
     )
-    return tag("tr", *cells, class_=_grade(result))
+    return tag("tr", *cells, class_=grade_of(result))
 
 
 def _cell(text: str, value: str | float) -> Markup:
@@ -174,13 +174,13 @@ def _cell(text: str, value: str | float) -> Markup:
 
 
 def _access(anchor: str, result: AccessResult, kernel: KernelAnalysis) -> Markup:
-    grade = _grade(result)
+    grade = grade_of(result)
     title = tag(
         "summary",
         tag("span", MARKS[grade], class_=f"grade {grade}"),
         " ",
         tag("code", result.access.index),
-        f" {wording.kind(result)}, line {result.access.span.line}: {_cost(result)}",
+        f" {wording.kind(result)}, line {result.access.span.line}: {cost_of(result)}",
         " (clean)" if grade == "clean" else None,
     )
     name = f"{anchor}-a{result.access.id}"
@@ -189,7 +189,7 @@ def _access(anchor: str, result: AccessResult, kernel: KernelAnalysis) -> Markup
         "details",
         title,
         *pictures,
-        _list(_derivation(result)),
+        _list(derivation(result)),
         id=name,
         class_="access",
         open=grade == "wasteful",
@@ -227,7 +227,7 @@ def _helpful(kernel: KernelAnalysis, result: AccessResult) -> PadTrial | None:
     return min(useful, key=lambda trial: (sum(trial.after.values()), trial.pad), default=None)
 
 
-def _derivation(result: AccessResult) -> list[tuple[str, str]]:
+def derivation(result: AccessResult) -> list[tuple[str, str]]:
     """How the number came about."""
     count = _count(result)
     address = _SYMPY_NAME.sub(r"\1.\2", result.address or "")
@@ -260,7 +260,8 @@ def _mean(count: Count) -> float:
     return count.max if count.mean is None else count.mean
 
 
-def _cost(result: AccessResult) -> str:
+def cost_of(result: AccessResult) -> str:
+    """``32 sectors``, or why there is no number."""
     count = _count(result)
     if count is None:
         return result.reason or "?"
@@ -276,7 +277,8 @@ def _excess(result: AccessResult) -> float | None:
     return _mean(count) / count.ideal
 
 
-def _grade(result: AccessResult) -> str:
+def grade_of(result: AccessResult) -> str:
+    """``clean``, ``note``, ``wasteful`` (twice the ideal or more) or ``unknown``."""
     excess = _excess(result)
     if excess is None:
         return "unknown"

@@ -13,9 +13,9 @@ from coalescecheck.rules.base import (
     Excess,
     Rule,
     excess,
+    judged,
     rows_are_shorter_than_a_sector,
     sentence,
-    severity_of,
 )
 
 LINE_SECTORS = 4  # a 128-byte line, which the caches look up as one
@@ -75,7 +75,7 @@ class StridedGlobalAccess(Rule):
             cost = excess(result, result.sectors)
             if cost is None:
                 continue
-            severity = _severity(cost, result)
+            severity = _severity(analysis, cost, result)
             if severity is None:
                 continue
             step = wording.lane_step(result)
@@ -98,9 +98,9 @@ def _is_ours(analysis: KernelAnalysis, result: AccessResult) -> bool:
     return result.pattern != "gather"
 
 
-def _severity(cost: Excess, result: AccessResult) -> Severity | None:
+def _severity(analysis: KernelAnalysis, cost: Excess, result: AccessResult) -> Severity | None:
     """A note where lanes without a common step waste less than a line: neighbours use it."""
-    severity = severity_of(cost.ratio)
+    severity = judged(analysis, result, cost.ratio)
     scattered = result.lane_stride_bytes is None and result.pattern == "irregular"
     small = cost.actual - cost.ideal < LINE_SECTORS
     return Severity.NOTE if severity is not None and scattered and small else severity

@@ -94,6 +94,9 @@ def _is_split(result: AccessResult, cost: Excess) -> bool:
 
 def _shares_sectors(result: AccessResult, cost: Excess) -> bool:
     """Whether the parts together fill the sectors that each of them touches."""
+    size = _size(result)
+    if result.lane_stride_bytes in (size, -size):
+        return True
     return cost.actual <= SHARED * len(result.access.pieces) * cost.ideal
 
 

@@ -178,7 +178,10 @@ def test_one_member_of_a_struct_of_eight(tmp_path: Path) -> None:
     [
         pytest.param("o[i] = p[i].a + p[i].b;", ["warning CC105"] * 2, id="two of eight"),
         pytest.param(
-            "o[i] = p[i].a + p[i].b + p[i].c + p[i].d;", ["note CC105"] * 4, id="half of them"
+            "o[i] = p[i].a + p[i].b + p[i].c + p[i].d;", ["warning CC105"] * 4, id="half of them"
+        ),
+        pytest.param(
+            "o[i] = p[i].a + p[i].b + p[i].c + p[i].d + p[i].e;", ["note CC105"] * 5, id="more"
         ),
         pytest.param("p[i].a = o[i];", ["warning CC105"], id="a store"),
         pytest.param("o[i] = p[2 * i].a;", ["warning CC101"], id="every second struct"),
@@ -196,6 +199,29 @@ def test_a_struct_that_one_access_could_take_is_told_so(tmp_path: Path) -> None:
     assert {f.advice for f in notes} == {
         "declare Pair __align__(8) and use it whole, in one request"
     }
+
+
+@pytest.mark.parametrize(
+    ("body", "advice"),
+    [
+        pytest.param("p[i].re = p[i].im = 1;", "declare Pair __align__(8)", id="both of one"),
+        pytest.param("p[i].re = p[i + 1].im = 1;", "keep the members of Pair", id="of two"),
+        pytest.param("p[i].re = 1;", "keep the members of Pair", id="one of one"),
+    ],
+)
+def test_only_members_of_one_struct_can_be_written_together(
+    body: str, advice: str, tmp_path: Path
+) -> None:
+    found = findings(line("Pair *p", body), tmp_path, CAUSES)
+    assert found
+    assert all(finding.advice.startswith(advice) for finding in found)
+
+
+def test_members_of_a_vector_type_that_a_compiler_may_join_are_a_note(tmp_path: Path) -> None:
+    body = "p[i].x = p[i].y = p[i].z = 1;"
+    assert said(line("float4 *p", body), tmp_path) == ["note CC105"] * 3
+    assert said(line("float3 *p", body), tmp_path) == ["warning CC105"] * 3
+    assert said(line("float4 *p", "p[i].x = 1;"), tmp_path) == ["warning CC105"]
 
 
 # --- CC106 and CC107 ----------------------------------------------------------------------------
@@ -302,6 +328,11 @@ def test_four_floats_of_a_lane_one_by_one(tmp_path: Path) -> None:
             "o[i] = a[4 * i + 1]; if (i % 2) o[i] = a[4 * i];",
             ["warning CC101"] * 2,
             id="under different conditions",
+        ),
+        pytest.param(
+            "float4 *v = (float4 *)a; o[i] = v[2 * i].x + v[2 * i].y + v[2 * i].z + v[2 * i].w;",
+            ["warning CC101"] * 4,
+            id="members of a float4, which the compiler joins",
         ),
         pytest.param(
             "o[i] = a[4 * i] + a[4 * i + 3];", ["warning CC101"] * 2, id="not side by side"

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from math import prod
 
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, KernelAnalysis
 from coalescecheck.findings import Finding, Severity
-from coalescecheck.rules.base import Rule, excess, judged
+from coalescecheck.rules.base import VECTOR_TYPE, Rule, excess, judged
 
-MOSTLY = 0.5  # of a struct's bytes: from here on a sector brings more of use than not
-WHOLE = (8, 16)  # sizes that one load or store can move
-VECTOR = re.compile(r"u?(char|short|int|long|longlong|float|double)[24]")
+HALF = 0.5  # of a struct's bytes: above that a sector brings more of use than not
+WHOLE = (2, 4, 8, 16)  # sizes that one load or store can move
 
 
 class ArrayOfStructs(Rule):
@@ -48,13 +46,14 @@ class ArrayOfStructs(Rule):
         out[i] = p.mass[i];
     }
     ```
-    Keep each member in an array of its own. Where a kernel needs all members of a struct of 8 or
-    16 bytes, declare it `__align__` of that size and read it whole: one request instead of one
+    Keep each member in an array of its own. Where a kernel needs all members of a struct of 4, 8
+    or 16 bytes, declare it `__align__` of that size and use it whole: one request instead of one
     per member.
 
     ## Limits
     Which members a kernel uses is taken from the accesses of this kernel alone. Stores pass
-    through L1 one by one and are judged by their own sectors.
+    through L1 one by one and are judged by their own sectors. Accesses to several members of one
+    of CUDA's vector types are a note: a compiler may join them.
     """
 
     code, slug, severity = "CC105", "array-of-structs", Severity.WARNING
@@ -71,8 +70,10 @@ class ArrayOfStructs(Rule):
             severity = judged(analysis, result, cost.ratio)
             if severity is None:
                 continue
-            share = _share_used(analysis, result, size)
-            if share >= MOSTLY and result.access.op == "load":
+            share = _share_used(_others(analysis, result), size)
+            together = _share_used(_same_struct(analysis, result, size), size)
+            joined = together > HALF and VECTOR_TYPE.fullmatch(element) is not None
+            if joined or (share > HALF and result.access.op == "load"):
                 severity = Severity.NOTE
             yield self.finding(
                 analysis,
@@ -83,7 +84,7 @@ class ArrayOfStructs(Rule):
                 reason=f"neighbouring lanes are one {element} apart, and its other members "
                 f"come along; of each this kernel {result.access.op}s "
                 f"{wording.number(share * size)} bytes",
-                advice=_advice(element, size, share),
+                advice=_advice(element, size, together, joined),
                 ratio=cost.ratio,
             )
 
@@ -97,13 +98,30 @@ def _is_member(result: AccessResult, size: int) -> bool:
     )
 
 
-def _share_used(analysis: KernelAnalysis, member: AccessResult, size: int) -> float:
-    """The share of a struct's bytes that the kernel loads (or stores)."""
+def _others(analysis: KernelAnalysis, member: AccessResult) -> list[AccessResult]:
+    """All that the kernel loads from (or stores to) the array."""
+    kind = (member.array, member.access.op)
+    running = (r for r in analysis.accesses if r.requests != 0)
+    return [r for r in running if (r.array, r.access.op) == kind]
+
+
+def _same_struct(analysis: KernelAnalysis, member: AccessResult, size: int) -> list[AccessResult]:
+    """Those that a lane does to the same struct as ``member``."""
+    here = member.motion
+    return [
+        r
+        for r in _others(analysis, member)
+        if here is not None
+        and r.motion is not None
+        and r.motion.group == here.group
+        and r.motion.offset // size == here.offset // size
+    ]
+
+
+def _share_used(results: list[AccessResult], size: int) -> float:
+    """The share of a struct's bytes that ``results`` ask for."""
     used: dict[object, int] = {}
-    for result in analysis.accesses:
-        alike = (result.array, result.access.op) == (member.array, member.access.op)
-        if not alike or result.requests == 0:
-            continue
+    for result in results:
         place = result.access.id if result.motion is None else result.motion.offset % size
         length = result.width_bytes * result.requests_per_access * _inner(result, size)
         used[place] = max(length, used.get(place, 0))
@@ -120,9 +138,9 @@ def _inner(result: AccessResult, size: int) -> int:
     )
 
 
-def _advice(element: str, size: int, share: float) -> str:
-    if share >= MOSTLY and VECTOR.fullmatch(element):
-        return f"read or write the whole {element} at once, in one request"
-    if share >= MOSTLY and size in WHOLE:
+def _advice(element: str, size: int, together: float, joined: bool) -> str:
+    if joined:
+        return f"use the whole {element} at once, unless the compiler joins the accesses already"
+    if together > HALF and size in WHOLE:
         return f"declare {element} __align__({size}) and use it whole, in one request"
     return f"keep the members of {element} in separate arrays, one element per lane"

@@ -7,6 +7,7 @@ judges the ones it is given, and knows nothing of how they were found or will be
 from __future__ import annotations
 
 import inspect
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,6 +23,9 @@ NOTE_RATIO = 1.1
 
 # A hundredth of what a kernel moves: what is wasted less often than that hurts nobody.
 COLD_SHARE = 0.01
+
+# CUDA's vector types; a compiler joins accesses to members of one, as it knows the alignment.
+VECTOR_TYPE = re.compile(r"u?(char|short|int|long|longlong|float|double)[24]")
 
 SECTOR_BYTES = 32  # the unit global memory moves in
 LINE_BYTES = 128  # the unit L1 finds or misses, and what it reads in one pass over its banks

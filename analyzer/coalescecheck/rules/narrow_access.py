@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, KernelAnalysis
 from coalescecheck.findings import Finding, Severity
-from coalescecheck.rules.base import SECTOR_BYTES, Rule, excess, judged
+from coalescecheck.rules.base import SECTOR_BYTES, VECTOR_TYPE, Rule, excess, judged
 
 VECTORS = (16, 8, 4)  # bytes that one request of a lane can move, widest first
+MEMBER = re.compile(r"(\.|->)[xyzw]$")  # as in CUDA's vector types
 MOST = 0.9  # of the elements side by side have to fit the wider accesses
 LONGEST = 64  # bytes: a longer piece for each lane is a walk, not a vector
 
@@ -19,7 +21,7 @@ LONGEST = 64  # bytes: a longer piece for each lane is a walk, not a vector
 class Chunk:
     """``length`` bytes that a lane reads or writes in ``requests`` requests, by the first of
     ``results`` in a loop or by all of them; ``wide`` requests of ``vector`` bytes would do.
-    ``again`` ask for the same elements once more."""
+    ``again`` ask for the same elements once more, or for the few left over."""
 
     results: tuple[AccessResult, ...]
     length: int
@@ -72,7 +74,9 @@ class NarrowAccess(Rule):
     code, slug, severity = "CC302", "narrow-access", Severity.WARNING
 
     def check(self, analysis: KernelAnalysis) -> Iterator[Finding]:
-        candidates = [r for r in analysis.accesses if _may_be_wider(r)]
+        candidates = [
+            r for r in analysis.accesses if _may_be_wider(r) and not _is_vector(analysis, r)
+        ]
         for chunk in (*_loops(candidates), *_neighbours(candidates)):
             finding = self._about(analysis, chunk)
             if finding is not None:
@@ -121,6 +125,15 @@ def _may_be_wider(result: AccessResult) -> bool:
     )
 
 
+def _is_vector(analysis: KernelAnalysis, result: AccessResult) -> bool:
+    """Whether it uses a member of a vector type, maybe after a cast: a compiler that knows the
+    alignment makes it wider itself."""
+    array = analysis.arrays.get(result.array)
+    if MEMBER.search(result.access.index):
+        return True
+    return array is not None and VECTOR_TYPE.fullmatch(array.element) is not None
+
+
 def _fills_sectors(chunk: Chunk) -> bool:
     """Whether the chunks of the lanes leave nothing between them in any sector."""
     first, stride = chunk.results[0], chunk.results[0].lane_stride_bytes
@@ -167,7 +180,8 @@ def _neighbours(results: list[AccessResult]) -> Iterator[Chunk]:
     for result in results:
         motion = result.motion
         if motion is not None:
-            key = (motion.group, motion.loops, result.access.op, result.guards, result.loops)
+            here = (result.access.op, result.width_bytes, result.guards, result.loops)
+            key = (motion.group, motion.loops, *here)
             groups.setdefault(key, {}).setdefault(motion.offset, []).append(result)
     for places in groups.values():
         yield from _runs(places)
@@ -194,7 +208,8 @@ def _chunk(run: list[int], places: dict[int, list[AccessResult]]) -> Iterator[Ch
         if len(inside) < max(2, MOST * len(run)) or motion.divisor % vector:
             continue
         taken = tuple(places[offset][0] for offset in inside)
-        again = tuple(result for offset in inside for result in places[offset][1:])
+        rest = (r for offset in run for r in places[offset])
+        again = tuple(r for r in rest if r not in taken)
         yield Chunk(taken, len(inside) * width, len(inside), vector, again)
         return
 

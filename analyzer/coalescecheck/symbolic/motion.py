@@ -22,7 +22,7 @@ class Motions:
 
     def __init__(self, ctx: Context, renderer: Renderer) -> None:
         self._ctx, self._renderer = ctx, renderer
-        self._groups: dict[tuple[Form, int], int] = {}
+        self._groups: dict[Form, int] = {}
 
     def of(self, questions: list[Question]) -> Motion | None:
         """The motion of an access's first piece; None where copies of it move differently."""
@@ -45,7 +45,7 @@ class Motions:
             loops=steps,
             trips=tuple(info.limit for info in loops),
             offset=address.constant,
-            group=self._groups.setdefault((rest, question.target.width), len(self._groups)),
+            group=self._groups.setdefault(rest, len(self._groups)),
             divisor=divisor,
             start=gcd(question.base_step, self._divisor(rest, moving[-1])) if moving else divisor,
         )

@@ -101,6 +101,26 @@ class UniqueSectors:
 
 
 @dataclass(frozen=True, slots=True)
+class Motion:
+    """How an address moves, in bytes, when one index goes up by one and all else stays.
+
+    ``threads``: threadIdx.x, y and z; ``loops``: one more iteration of each loop around, outermost
+    first, of which there are at most ``trips`` (None: not known).  A step is an int, a SymPy
+    string, or None where it is not one value.  Addresses of one ``group`` differ by their
+    ``offset`` only (bytes from the start of the array); ``divisor`` divides all of an address but
+    the offset, ``start`` also leaves out what the innermost loop that moves the address adds.
+    """
+
+    threads: tuple[int | str | None, int | str | None, int | str | None]
+    loops: tuple[int | str | None, ...]
+    trips: tuple[int | None, ...]
+    offset: int
+    group: int
+    divisor: int
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
 class Touched:
     """Different aligned pieces of 32, 64 and 128 bytes that a block touches, in the mean of the
     sampled blocks."""
@@ -156,7 +176,8 @@ class AccessResult:
     not known), None for a lane that does not run; empty where the addresses are not known.
     ``l1_wavefronts`` is set for global loads that L1 may serve.  ``totals`` are sums over the
     launch, None where nothing is known of them.  ``unique_sectors`` is set for global accesses
-    whose addresses are all known.
+    whose addresses are all known.  ``motion`` tells why the pattern is what it is; None where
+    the access has several.
     """
 
     access: Access
@@ -183,6 +204,7 @@ class AccessResult:
     l1_wavefronts: L1Wavefronts | None = None
     totals: AccessTotals | None = None
     unique_sectors: UniqueSectors | None = None
+    motion: Motion | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import fields, replace
+from math import gcd
 
-from coalescecheck.analysis import AccessResult, AccessTotals, Verified
+from coalescecheck.analysis import AccessResult, AccessTotals, Motion, Verified
 
 # What may differ between copies: identity, and how often they run.
 _OWN = {"access", "address", "guards", "loops", "requests", "totals", "verified",
-        "sample_lanes", "unique_sectors", "assumptions"}  # fmt: skip
+        "sample_lanes", "unique_sectors", "assumptions", "motion"}  # fmt: skip
 _SHARED = tuple(f.name for f in fields(AccessResult) if f.name not in _OWN)
 
 
@@ -46,6 +47,7 @@ def _joined(one: AccessResult, other: AccessResult) -> AccessResult:
         totals=_sum(one.totals, other.totals),
         verified=_verdict(one.verified, other.verified),
         unique_sectors=None,  # copies may touch the same sectors
+        motion=_motion(one.motion, other.motion),
         assumptions=tuple(dict.fromkeys(one.assumptions + other.assumptions)),
     )
 
@@ -56,6 +58,15 @@ def _sum(one: AccessTotals | None, other: AccessTotals | None) -> AccessTotals |
     return AccessTotals(
         *(getattr(one, f.name) + getattr(other, f.name) for f in fields(AccessTotals))
     )
+
+
+def _motion(one: Motion | None, other: Motion | None) -> Motion | None:
+    """That of the first copy, where the others step alike."""
+    if one is None or other is None:
+        return None
+    same = (one.threads, one.loops, one.trips) == (other.threads, other.loops, other.trips)
+    divisor, start = gcd(one.divisor, other.divisor), gcd(one.start, other.start)
+    return replace(one, divisor=divisor, start=start) if same else None
 
 
 def _verdict(one: Verified, other: Verified) -> Verified:

@@ -37,7 +37,9 @@ class Finding:
     ``reason`` says why the number is what it is; ``advice`` is one line.  ``ratio`` is what the
     access costs over the least it could cost, None where there is no such number.  ``instances``
     are all kernels, template instances and launches of which the same is true, in words; the
-    first is the one ``access`` belongs to."""
+    first is the one ``access`` belongs to.  ``waste`` are the sectors or wavefronts beyond the
+    least over the whole launch, None where their number is not known.  ``also`` are further
+    accesses of the same cause that get no finding of their own."""
 
     rule: str
     severity: Severity
@@ -50,6 +52,14 @@ class Finding:
     access: int | None = None
     ratio: float | None = None
     instances: tuple[str, ...] = ()
+    waste: int | None = None
+    also: tuple[int, ...] = ()
+
+    @property
+    def rank(self) -> tuple[float, ...]:
+        """Sorts the worst first: by severity, by waste where it is known, by ratio."""
+        known = self.waste is not None
+        return (-self.severity, not known, -(self.waste or 0), -(self.ratio or 0.0))
 
 
 @dataclass(frozen=True, slots=True)

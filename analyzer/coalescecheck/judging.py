@@ -30,11 +30,16 @@ class Judge:
         self._comments: dict[str, Suppressions] = {path: find_suppressions(path, text)}
 
     @property
-    def rules(self) -> tuple[Rule, ...]:
-        """The selected rules, and those that a comment in the file names."""
+    def selected(self) -> tuple[Rule, ...]:
+        """The rules whose findings are shown."""
+        return self._selected
+
+    @property
+    def named(self) -> tuple[Rule, ...]:
+        """Further rules that a comment in the file names."""
         comments = self._comments[self._path].entries
         named = {code for entry in comments if entry.ours for code in entry.rules}
-        return tuple(r for r in rules.RULES if r in self._selected or r.code in named)
+        return tuple(r for r in rules.RULES if r not in self._selected and r.code in named)
 
     def sorted_out(
         self, findings: Sequence[Finding], analyses: Sequence[KernelAnalysis]

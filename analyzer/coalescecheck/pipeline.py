@@ -117,7 +117,7 @@ class _Run:
         return result
 
     def findings(self, path: str, analysis: KernelAnalysis, judge: Judge) -> tuple[Finding, ...]:
-        result = isolated("rules", lambda: rules.check(analysis, judge.rules))
+        result = isolated("rules", lambda: rules.check(analysis, judge.selected, judge.named))
         if isinstance(result, Defect):
             self.errors.append(InternalError(result.stage, path, analysis.name, result.error))
             return ()

@@ -126,8 +126,8 @@ class Report:
 
 
 def worst_first(report: Report) -> list[Finding]:
-    """The findings of all files: by severity, then by what the access costs over the least."""
-    return sorted(report.findings, key=lambda f: (-f.severity, -(f.ratio or 0.0)))
+    """The findings of all files: by severity, then by what they waste."""
+    return sorted(report.findings, key=lambda f: f.rank)
 
 
 @dataclass(frozen=True, slots=True)

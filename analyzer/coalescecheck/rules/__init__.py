@@ -13,14 +13,20 @@ from coalescecheck.analysis import KernelAnalysis
 from coalescecheck.errors import UsageError
 from coalescecheck.findings import Finding
 from coalescecheck.rules.access_not_analysed import AccessNotAnalysed
+from coalescecheck.rules.array_of_structs import ArrayOfStructs
 from coalescecheck.rules.base import Rule
+from coalescecheck.rules.column_walk import ColumnWalk
 from coalescecheck.rules.constant_divergent_access import ConstantDivergentAccess
 from coalescecheck.rules.data_dependent_access import DataDependentAccess
+from coalescecheck.rules.l1_bank_conflict import L1BankConflict
 from coalescecheck.rules.misaligned_global_access import MisalignedGlobalAccess
 from coalescecheck.rules.misaligned_vector_access import MisalignedVectorAccess
+from coalescecheck.rules.narrow_access import NarrowAccess
 from coalescecheck.rules.shared_bank_conflict import SharedBankConflict
 from coalescecheck.rules.shared_memory_race import SharedMemoryRace
+from coalescecheck.rules.split_access import SplitAccess
 from coalescecheck.rules.strided_global_access import StridedGlobalAccess
+from coalescecheck.rules.transposed_thread_mapping import TransposedThreadMapping
 from coalescecheck.rules.unused_suppression import UnusedSuppression
 from coalescecheck.rules.verification_disagrees import VerificationDisagrees
 
@@ -28,9 +34,15 @@ RULES: tuple[Rule, ...] = (
     StridedGlobalAccess(),
     MisalignedGlobalAccess(),
     DataDependentAccess(),
+    TransposedThreadMapping(),
+    ArrayOfStructs(),
+    ColumnWalk(),
+    L1BankConflict(),
     SharedBankConflict(),
     ConstantDivergentAccess(),
     MisalignedVectorAccess(),
+    NarrowAccess(),
+    SplitAccess(),
     SharedMemoryRace(),
     AccessNotAnalysed(),
     VerificationDisagrees(),
@@ -38,10 +50,34 @@ RULES: tuple[Rule, ...] = (
 )
 DEFAULT_RULES = tuple(rule for rule in RULES if rule.enabled)
 
+# An access has one cause: what a rule says of it keeps the rules further down silent about it.
+CAUSES = ("CC303", "CC105", "CC302", "CC104", "CC107", "CC106", "CC101", "CC102")
 
-def check(analysis: KernelAnalysis, rules: Iterable[Rule] = DEFAULT_RULES) -> tuple[Finding, ...]:
-    """What ``rules`` (by default all that are on by default) say about one kernel."""
-    return merge(finding for rule in rules for finding in rule.check(analysis))
+
+def check(
+    analysis: KernelAnalysis,
+    rules: Iterable[Rule] = DEFAULT_RULES,
+    apart: Iterable[Rule] = (),
+) -> tuple[Finding, ...]:
+    """What ``rules`` (by default all that are on by default) say about one kernel.
+
+    Of ``rules`` the one nearest to the cause speaks about an access; those that are kept
+    ``apart`` say all they have to say and silence none.
+    """
+    found = _nearest([finding for rule in rules for finding in rule.check(analysis)])
+    return merge([*found, *(finding for rule in apart for finding in rule.check(analysis))])
+
+
+def _nearest(findings: list[Finding]) -> list[Finding]:
+    """The findings without those on accesses whose cause a rule higher up in ``CAUSES`` names."""
+    order = {code: place for place, code in enumerate(CAUSES)}
+    last = len(CAUSES)
+    cause: dict[int | None, int] = {}
+    for finding in findings:
+        place = order.get(finding.rule, last)
+        for access in (finding.access, *finding.also):
+            cause[access] = min(place, cause.get(access, last))
+    return [f for f in findings if f.rule not in order or order[f.rule] == cause[f.access]]
 
 
 def select(wanted: tuple[str, ...], unwanted: tuple[str, ...]) -> tuple[Rule, ...]:
@@ -77,15 +113,15 @@ def merge(findings: Iterable[Finding]) -> tuple[Finding, ...]:
             unique[key] = finding
         else:
             both = dict.fromkeys(known.instances + finding.instances)
-            unique[key] = replace(known, instances=tuple(both))
+            worse = min(known, finding, key=lambda f: f.rank)
+            unique[key] = replace(known, instances=tuple(both), waste=worse.waste)
     return tuple(sorted(unique.values(), key=_order))
 
 
 def _order(finding: Finding) -> tuple[object, ...]:
     span = finding.span
     return (
-        -finding.severity,
-        -(finding.ratio or 0.0),  # among equals the most wasteful first
+        *finding.rank,
         span.file,
         span.line,
         span.column,

@@ -7,6 +7,7 @@ judges the ones it is given, and knows nothing of how they were found or will be
 from __future__ import annotations
 
 import inspect
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +21,17 @@ from coalescecheck.findings import Finding, Fix, Severity
 WARNING_RATIO = 2.0
 NOTE_RATIO = 1.1
 
+# A hundredth of what a kernel moves: what is wasted less often than that hurts nobody.
+COLD_SHARE = 0.01
+
+# CUDA's vector types; a compiler joins accesses to members of one, as it knows the alignment.
+VECTOR_TYPE = re.compile(r"u?(char|short|int|long|longlong|float|double)[24]")
+
 SECTOR_BYTES = 32  # the unit global memory moves in
+LINE_BYTES = 128  # the unit L1 finds or misses, and what it reads in one pass over its banks
+
+# 2048 threads of a multiprocessor share an L1 of at least 128 KiB (hardware.md, L1).
+L1_BYTES_PER_THREAD = 64
 
 HEADINGS = ("What it detects", "Why it is slow", "Example", "Use instead", "Limits")
 
@@ -63,6 +74,7 @@ class Rule(ABC):
         advice: str = "",
         fix: Fix | None = None,
         ratio: float | None = None,
+        also: tuple[int, ...] = (),
     ) -> Finding:
         """A finding about one access."""
         return Finding(
@@ -77,6 +89,8 @@ class Rule(ABC):
             access=result.access.id,
             ratio=ratio,
             instances=(wording.instance(analysis),),
+            waste=_together([result, *(a for a in analysis.accesses if a.access.id in also)]),
+            also=also,
         )
 
 
@@ -135,6 +149,67 @@ def severity_of(ratio: float) -> Severity | None:
     if ratio >= WARNING_RATIO:
         return Severity.WARNING
     return Severity.NOTE if ratio >= NOTE_RATIO else None
+
+
+def wasted(result: AccessResult) -> int | None:
+    """Sectors or wavefronts of the launch beyond the ideal, where their number is known."""
+    return None if result.totals is None else result.totals.excess.exact
+
+
+def _together(results: list[AccessResult]) -> int | None:
+    waste = [wasted(result) for result in results]
+    return None if None in waste else sum(each or 0 for each in waste)
+
+
+def judged(
+    analysis: KernelAnalysis, result: AccessResult, ratio: float, times: int = 1
+) -> Severity | None:
+    """The severity of a ratio of sectors; a note at most where they are few of the kernel's, or
+    where L1 finds again what they brought too much.  ``times``: so many accesses are like it."""
+    severity = severity_of(ratio)
+    cold = _is_cold(analysis, result, times)
+    if severity is not None and (cold or _is_absorbed(analysis, result)):
+        return Severity.NOTE
+    return severity
+
+
+def _is_cold(analysis: KernelAnalysis, result: AccessResult, times: int) -> bool:
+    waste, totals = wasted(result), analysis.totals
+    moved = None if totals is None else totals.global_sectors.exact
+    return waste is not None and moved is not None and waste * times < COLD_SHARE * moved
+
+
+def _is_absorbed(analysis: KernelAnalysis, result: AccessResult) -> bool:
+    """A load whose array stays in L1 while a block uses it, with few sectors more than its bytes
+    need, and whose hits are read without delay."""
+    l1 = l1_excess(result)
+    if l1 is None or l1.ratio >= WARNING_RATIO or not stays_in_l1(analysis, result):
+        return False
+    mine = [a for a in analysis.accesses if a.array == result.array and a.requests != 0]
+    ideals = [a.totals.ideal.exact if a.totals else None for a in mine]
+    unique = next(t.unique for t in analysis.array_traffic if t.name == result.array)
+    needed = sum(ideal or 0 for ideal in ideals)
+    if unique is None or unique.launch is None or None in ideals:
+        return False
+    return unique.launch < WARNING_RATIO * needed
+
+
+def stays_in_l1(analysis: KernelAnalysis, result: AccessResult) -> bool:
+    """Whether all that a block touches of the array fits its threads' share of L1."""
+    block = analysis.launch.block
+    traffic = next((t for t in analysis.array_traffic if t.name == result.array), None)
+    if block is None or traffic is None or traffic.unique is None:
+        return False
+    return traffic.unique.block * SECTOR_BYTES <= block.size * L1_BYTES_PER_THREAD
+
+
+def l1_excess(result: AccessResult) -> Excess | None:
+    """What a load that finds its data in L1 costs, in passes over the banks."""
+    cost, l1 = excess(result, result.sectors), result.l1_wavefronts
+    if cost is None or l1 is None or l1.data.mean is None:
+        return None
+    ideal = max(1, -(-cost.ideal * SECTOR_BYTES // LINE_BYTES))
+    return Excess(l1.data.mean, ideal, bound=False)
 
 
 def rows_are_shorter_than_a_sector(analysis: KernelAnalysis, result: AccessResult) -> bool:

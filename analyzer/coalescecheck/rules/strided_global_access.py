@@ -13,9 +13,9 @@ from coalescecheck.rules.base import (
     Excess,
     Rule,
     excess,
+    judged,
     rows_are_shorter_than_a_sector,
     sentence,
-    severity_of,
 )
 
 LINE_SECTORS = 4  # a 128-byte line, which the caches look up as one
@@ -24,7 +24,8 @@ LINE_SECTORS = 4  # a 128-byte line, which the caches look up as one
 class StridedGlobalAccess(Rule):
     """## What it detects
     A load, store or atomic on global memory whose 32 lanes lie so far apart that the warp touches
-    more 32-byte sectors than its bytes would fill.
+    more 32-byte sectors than its bytes would fill. Where a rule nearer to the cause is selected
+    too and recognises it (CC104 to CC107, CC302, CC303), that one speaks instead.
 
     ## Why it is slow
     Global memory moves in whole sectors. Thirty-two floats side by side fill 4 sectors; the same
@@ -62,8 +63,10 @@ class StridedGlobalAccess(Rule):
     ## Limits
     Sectors are counted per request. Neighbouring warps or later iterations may find the rest of
     a sector in a cache, so that less comes from DRAM than the count says. A warning starts at
-    twice the ideal, a note at a tenth more; lanes that have no common step and waste less than a
-    128-byte line are a note too. Data-dependent indices are never judged.
+    twice the ideal, a note at a tenth more; it is a note too where lanes have no common step and
+    waste less than a 128-byte line, where the waste is less than a hundredth of what the kernel
+    moves, and where L1 surely finds the rest of the sectors again. Data-dependent indices are
+    never judged.
     """
 
     code, slug, severity = "CC101", "strided-global-access", Severity.WARNING
@@ -75,7 +78,7 @@ class StridedGlobalAccess(Rule):
             cost = excess(result, result.sectors)
             if cost is None:
                 continue
-            severity = _severity(cost, result)
+            severity = _severity(analysis, cost, result)
             if severity is None:
                 continue
             step = wording.lane_step(result)
@@ -98,9 +101,9 @@ def _is_ours(analysis: KernelAnalysis, result: AccessResult) -> bool:
     return result.pattern != "gather"
 
 
-def _severity(cost: Excess, result: AccessResult) -> Severity | None:
+def _severity(analysis: KernelAnalysis, cost: Excess, result: AccessResult) -> Severity | None:
     """A note where lanes without a common step waste less than a line: neighbours use it."""
-    severity = severity_of(cost.ratio)
+    severity = judged(analysis, result, cost.ratio)
     scattered = result.lane_stride_bytes is None and result.pattern == "irregular"
     small = cost.actual - cost.ideal < LINE_SECTORS
     return Severity.NOTE if severity is not None and scattered and small else severity

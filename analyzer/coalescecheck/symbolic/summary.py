@@ -21,6 +21,7 @@ from coalescecheck.symbolic.interpret import Interpreter, TooLarge
 from coalescecheck.symbolic.lanes import Lanes, lanes_of
 from coalescecheck.symbolic.measure import Target
 from coalescecheck.symbolic.missing import Givable, unknown_size
+from coalescecheck.symbolic.motion import Motions
 from coalescecheck.symbolic.numeric import Evaluator
 from coalescecheck.symbolic.outcome import Outcome, Range, no_requests
 from coalescecheck.symbolic.pattern import lane_stride, pattern_name
@@ -179,6 +180,7 @@ class _Summarizer:
         givable = Givable(names, unknown, kernel.unknown_types)
         self._pieces = PieceCounter(ctx, self._counter, self._renderer, launch, givable)
         self._enumerator = Enumerator(ctx, self._counter, launch.grid)
+        self._motions = Motions(ctx, self._renderer)
         self._offsets = dict(launch.offsets)
         self._starts = starts  # bytes that divide the addresses of pointers, where somebody says so
         self.arrays = Arrays()
@@ -293,7 +295,10 @@ class _Summarizer:
                 requests=0,
             )
         result = self._result(access, reaches[0], question, outcome, array)
-        return self._with_footprint(result, questions) if self._texts else result
+        if not self._texts:
+            return result
+        result = replace(result, motion=self._motions.of(questions))
+        return self._with_footprint(result, questions)
 
     def _with_footprint(self, result: AccessResult, questions: list[Question]) -> AccessResult:
         """``result`` with its unique sectors, which count for its array as well."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import lcm, prod
 
 import numpy as np
 
-from coalescecheck.analysis import AccessResult, ArrayTraffic, Count, L1Wavefronts
+from coalescecheck.analysis import AccessResult, ArrayTraffic, Count, L1Wavefronts, Total
 from coalescecheck.facts import Fact
 from coalescecheck.ir.expr import ArrayBase, Expr, children
 from coalescecheck.ir.kernel import Access, Array, Atomic, Kernel, Load, Space, Store, walk
@@ -28,6 +28,7 @@ from coalescecheck.symbolic.pieces import PieceCounter, Question
 from coalescecheck.symbolic.reach import Reach
 from coalescecheck.symbolic.render import Renderer
 from coalescecheck.symbolic.sample import sample_lanes
+from coalescecheck.symbolic.steps import row_steps
 from coalescecheck.symbolic.values import Geometry
 
 NATURAL_SHARED_START = 4  # static shared arrays of words and wider start on a word
@@ -48,6 +49,7 @@ class Summary:
     reason: str = ""
     work: int = 0
     array_traffic: tuple[ArrayTraffic, ...] = ()
+    shared_steps: dict[str, frozenset[int] | None] = field(default_factory=dict)
     endless: tuple[Span, ...] = ()
 
 
@@ -102,6 +104,7 @@ def summarize(
         work=sum(map(_executions, reaches)),
         endless=tuple(interpreter.endless),
         array_traffic=summarizer.arrays.traffic(),
+        shared_steps=row_steps(ctx, kernel.arrays, reaches) if texts else {},
     )
 
 
@@ -299,7 +302,10 @@ class _Summarizer:
             return result
         footprint = self._enumerator.of(questions)
         requested = result.totals.units if result.totals else None
-        self.arrays.add(result.array, result.space, result.access.op, footprint, requested)
+        needed = result.totals.ideal if result.totals else None
+        if result.pattern == "broadcast":
+            needed = Total(0, 0)  # all lanes are served at once
+        self.arrays.add(result.array, result.space, result.access.op, footprint, requested, needed)
         return result if footprint is None else replace(result, unique_sectors=footprint.unique)
 
     def _result(
@@ -337,6 +343,10 @@ class _Summarizer:
             assumptions=outcome.assumptions,
             l1_wavefronts=_l1(question.target, outcome),
             totals=outcome.totals,
+            active_lanes=_active_lanes(access, outcome),
+            lanes_per_word=outcome.together
+            if space is Space.SHARED and outcome.together[1]
+            else None,
             sample_lanes=()
             if gathers or not self._samples
             else sample_lanes(self._counter, question),
@@ -384,6 +394,13 @@ class _Summarizer:
 
 def _count(values: Range, ideal: float | None, formula: str | None) -> Count:
     return Count(values.min, values.max, values.mean, ideal, formula)
+
+
+def _active_lanes(access: Access, outcome: Outcome) -> float | None:
+    widths = {piece.width for piece in access.pieces}
+    if outcome.asked is None or len(widths) != 1:
+        return None
+    return outcome.asked / widths.pop()
 
 
 def _l1(target: Target, outcome: Outcome) -> L1Wavefronts | None:

@@ -16,11 +16,17 @@ from coalescecheck.rules.access_not_analysed import AccessNotAnalysed
 from coalescecheck.rules.base import Rule
 from coalescecheck.rules.constant_divergent_access import ConstantDivergentAccess
 from coalescecheck.rules.data_dependent_access import DataDependentAccess
+from coalescecheck.rules.divergent_access import DivergentAccess
+from coalescecheck.rules.dynamic_local_array import DynamicLocalArray
 from coalescecheck.rules.misaligned_global_access import MisalignedGlobalAccess
 from coalescecheck.rules.misaligned_vector_access import MisalignedVectorAccess
+from coalescecheck.rules.partial_warp_block import PartialWarpBlock
+from coalescecheck.rules.repeated_global_read import RepeatedGlobalRead
+from coalescecheck.rules.shared_atomic_contention import SharedAtomicContention
 from coalescecheck.rules.shared_bank_conflict import SharedBankConflict
 from coalescecheck.rules.shared_memory_race import SharedMemoryRace
 from coalescecheck.rules.strided_global_access import StridedGlobalAccess
+from coalescecheck.rules.unused_shared_padding import UnusedSharedPadding
 from coalescecheck.rules.unused_suppression import UnusedSuppression
 from coalescecheck.rules.verification_disagrees import VerificationDisagrees
 
@@ -28,10 +34,16 @@ RULES: tuple[Rule, ...] = (
     StridedGlobalAccess(),
     MisalignedGlobalAccess(),
     DataDependentAccess(),
+    RepeatedGlobalRead(),
     SharedBankConflict(),
     ConstantDivergentAccess(),
+    SharedAtomicContention(),
+    UnusedSharedPadding(),
     MisalignedVectorAccess(),
+    DynamicLocalArray(),
     SharedMemoryRace(),
+    PartialWarpBlock(),
+    DivergentAccess(),
     AccessNotAnalysed(),
     VerificationDisagrees(),
     UnusedSuppression(),

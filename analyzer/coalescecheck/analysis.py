@@ -160,7 +160,8 @@ class AccessResult:
     launch, None where nothing is known of them.  ``unique_sectors`` is set for global accesses
     whose addresses are all known.  ``active_lanes`` is the mean number of lanes that run it,
     None where it is not known.  ``lanes_per_word`` is set for shared atomics: the most lanes of a
-    request on one word, least and greatest over the requests.
+    request on one word, least and greatest over the requests.  ``dynamic_index`` tells of local
+    accesses whether their own index keeps the array out of registers.
     """
 
     access: Access
@@ -189,6 +190,7 @@ class AccessResult:
     unique_sectors: UniqueSectors | None = None
     active_lanes: float | None = None
     lanes_per_word: tuple[int, int] | None = None
+    dynamic_index: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,21 @@ def test_silent_on_an_index_from_a_template(tmp_path: Path) -> None:
     assert said(tmp_path, text, "CC304") == []
 
 
+def test_silent_on_loops_to_a_template_argument_that_is_not_given(tmp_path: Path) -> None:
+    text = """
+        // coalescecheck: block(256) grid(4)
+        template <int N> __global__ void k(float *out)
+        {
+            float a[8], b[N];
+            for (int i = 0; i < N; ++i)
+                a[i] = b[i] = i;
+            for (int i = 0; i < N; ++i)
+                out[256 * i + threadIdx.x] = a[i] + b[i];
+        }
+    """
+    assert said(tmp_path, text, "CC304") == []
+
+
 def test_silent_on_the_elements_of_a_matrix_fragment(tmp_path: Path) -> None:
     text = """
         // coalescecheck: block(256) grid(4)
@@ -103,4 +118,40 @@ def test_reports(body: str, severity: str, words: str, tmp_path: Path) -> None:
 def test_one_array_is_one_finding(tmp_path: Path) -> None:
     body = "a[in[t]] = 1.0f; a[n] += 1.0f; out[t] = a[t % 8];"
     (finding,) = findings(tmp_path, KERNEL.format(body=body), "CC304")
-    assert finding.message.endswith("per warp, and 3 more accesses")
+    assert finding.message == (
+        "a lives in local memory: a[t % 8] moves 32 sectors per warp, and 4 more accesses"
+    )
+
+
+def test_bytes_at_one_index_are_no_warning(tmp_path: Path) -> None:
+    text = """
+        // coalescecheck: block(256) grid(4)
+        __global__ void k(char *out, int n)
+        {
+            char state[16];
+            for (int i = 0; i < 16; ++i)
+                state[i] = i;
+            out[threadIdx.x] = state[n];
+        }
+    """
+    (finding,) = findings(tmp_path, text, "CC304")
+    assert str(finding.severity) == "note"
+    assert finding.message == (
+        "state lives in local memory: state[n] moves 4 sectors per warp, and 1 more access"
+    )
+
+
+def test_a_helper_called_twice_is_one_finding(tmp_path: Path) -> None:
+    text = """
+        __device__ float pick(int n)
+        {
+            float table[4] = {1.0f, 2.0f, 3.0f, 4.0f};
+            return table[n];
+        }
+        // coalescecheck: block(256) grid(4)
+        __global__ void k(float *out, int n, int m)
+        {
+            out[threadIdx.x] = pick(n) + pick(m);
+        }
+    """
+    assert said(tmp_path, text, "CC304") == ["note CC304"]

@@ -46,7 +46,7 @@ def declare_typedef(cx: Context, node: c_ast.Typedef) -> None:
     """A typedef; the size of an unknown template type is a parameter of the kernel."""
     declarations.define_typedef(cx, node)
     if "unknown_type" in declarations.markers(node):
-        size = Param(f"sizeof({node.name})", ir.I64)
+        size = Param(f"sizeof({node.name})", ir.I64, compiled=True)
         if size not in cx.params:
             cx.params.append(size)
 
@@ -183,7 +183,7 @@ def _global_place(
         }
         return Fixed(Members(declared.type, members))
     if "free" in marked and isinstance(declared.type, Number):
-        cx.params.append(Param(node.name, declared.type.scalar))
+        cx.params.append(Param(node.name, declared.type.scalar, compiled=True))
         return Fixed(Scalar(declared.type, Var(cx.unique(node.name), declared.type.scalar)))
     if not marked.keys() & _SPACES.keys() and declared.const and node.init is not None:
         value = initializers.initial_value(cx, declared.type, node.init)

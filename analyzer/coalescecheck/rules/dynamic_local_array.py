@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, KernelAnalysis
 from coalescecheck.findings import Finding, Severity
 from coalescecheck.rules.base import WARNING_RATIO, Rule, excess
+
+ONE_INDEX = 4  # sectors of up to 4 bytes per lane at the same index
 
 
 class DynamicLocalArray(Rule):
@@ -58,35 +61,46 @@ class DynamicLocalArray(Rule):
     code, slug, severity = "CC304", "dynamic-local-array", Severity.WARNING
 
     def check(self, analysis: KernelAnalysis) -> Iterator[Finding]:
-        """One finding for each array, at the access that costs most."""
+        """One finding for each array, at the access with an index of its own that costs most."""
         arrays: dict[str, list[AccessResult]] = {}
         for result in analysis.accesses:
-            if (
-                result.space == "local"
-                and result.sectors is not None
-                and _is_array(analysis, result)
-            ):
-                arrays.setdefault(result.array, []).append(result)
+            if result.space == "local" and _is_array(analysis, result):
+                arrays.setdefault(_name(result), []).append(result)
         for name, results in arrays.items():
-            worst = max(results, key=_sectors)
-            cost = excess(worst, worst.sectors)
-            divergent = cost is not None and not cost.bound and cost.ratio >= WARNING_RATIO
+            dynamic = [r for r in results if r.dynamic_index and r.sectors is not None]
+            if not dynamic:
+                continue
+            worst = max(dynamic, key=lambda result: (_diverges(result), _sectors(result)))
             yield self.finding(
                 analysis,
                 worst,
-                Severity.WARNING if divergent else Severity.NOTE,
+                Severity.WARNING if _diverges(worst) else Severity.NOTE,
                 f"{name} lives in local memory: {worst.access.index} {_cost(worst)}"
                 f"{_more(results)}",
                 reason="a register has no address: the index has to be a constant when compiled",
                 advice=_advice(worst),
-                ratio=cost.ratio if divergent and cost is not None else None,
             )
 
 
+def _name(result: AccessResult) -> str:
+    """The declared name: that of a function that is called twice carries a number."""
+    names = (re.sub(r"\.\d+$", "", name) for name in result.array.split("|"))
+    return " or ".join(dict.fromkeys(names))
+
+
 def _is_array(analysis: KernelAnalysis, result: AccessResult) -> bool:
-    """Not a fragment of a matrix, whose elements are registers by definition."""
-    array = analysis.arrays.get(result.array)
-    return array is None or not array.element.startswith("wmma")
+    """Not one whose size is not known, nor a matrix fragment, which is registers by definition."""
+    arrays = [analysis.arrays.get(name) for name in result.array.split("|")]
+    return all(
+        a is not None and a.size is not None and not a.element.startswith("wmma") for a in arrays
+    )
+
+
+def _diverges(result: AccessResult) -> bool:
+    """Whether requests are known to move twice what they do where all lanes use one index."""
+    cost = excess(result, result.sectors)
+    one_index = ONE_INDEX * max(1, result.width_bytes // 4)
+    return cost is not None and not cost.bound and cost.actual >= WARNING_RATIO * one_index
 
 
 def _sectors(result: AccessResult) -> int:

@@ -26,6 +26,7 @@ from coalescecheck.symbolic.outcome import Outcome, Range, no_requests
 from coalescecheck.symbolic.pattern import lane_stride, pattern_name
 from coalescecheck.symbolic.pieces import PieceCounter, Question
 from coalescecheck.symbolic.reach import Reach
+from coalescecheck.symbolic.registers import Registers
 from coalescecheck.symbolic.render import Renderer
 from coalescecheck.symbolic.sample import sample_lanes
 from coalescecheck.symbolic.steps import row_steps
@@ -89,7 +90,8 @@ def summarize(
         grid = None  # without the number of warps there is no number of requests
     starts = {name: fact.multiple for name, fact in (facts or {}).items()}
     launch = replace(launch, grid=grid)
-    summarizer = _Summarizer(kernel, launch, ctx, lanes, texts, samples, starts)
+    registers = Registers(ctx, kernel, reaches)
+    summarizer = _Summarizer(kernel, launch, ctx, lanes, texts, samples, starts, registers)
     results = tuple(
         summarizer.result(access, by_access.get(access.id, []))
         for access in kernel.accesses
@@ -171,6 +173,7 @@ class _Summarizer:
         texts: bool,
         samples: bool,
         starts: Mapping[str, int],
+        registers: Registers,
     ) -> None:
         self._texts = texts
         self._samples = texts or samples
@@ -182,6 +185,7 @@ class _Summarizer:
         self._pieces = PieceCounter(ctx, self._counter, self._renderer, launch, givable)
         self._enumerator = Enumerator(ctx, self._counter, launch.grid)
         self._offsets = dict(launch.offsets)
+        self._registers = registers
         self._starts = starts  # bytes that divide the addresses of pointers, where somebody says so
         self.arrays = Arrays()
 
@@ -209,8 +213,11 @@ class _Summarizer:
         if problem:
             self.arrays.add(array, space.value, access.op, None, None)
             return self._unknown(access, array, space, width, "unknown", problem)
-        if space is Space.LOCAL and self._in_registers(reaches):
-            return None
+        if space is Space.LOCAL:
+            if self._registers.hold(reaches):
+                return None
+            dynamic = self._registers.is_dynamic(reaches)
+            return replace(self._counted(access, reaches, array, space), dynamic_index=dynamic)
         return self._counted(access, reaches, array, space)
 
     # --- where the address points -------------------------------------------------------------
@@ -253,16 +260,6 @@ class _Summarizer:
         bases = self._bases(reach.address)
         offset = self._offsets.get(bases[0].name) if len(bases) == 1 else None
         return number(offset or 0)
-
-    def _in_registers(self, reaches: list[Reach]) -> bool:
-        """A per-thread array whose offsets are constants after unrolling."""
-        for reach in reaches:
-            for _, symbol in self._ctx.symbols(reach.address):
-                if symbol.kind == "base":
-                    continue
-                if symbol.kind != "counter" or symbol.high is None:
-                    return False
-        return True
 
     # --- counting -----------------------------------------------------------------------------
 

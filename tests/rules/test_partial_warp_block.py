@@ -63,9 +63,9 @@ def test_silent_on(launch: Launch) -> None:
     ],
 )
 def test_reports(block: Dim3, severity: str, words: str) -> None:
-    (finding,) = check(Launch(block, Dim3(64), "host", file=PATH, line=20))
+    (finding,) = check(Launch(block, Dim3(64), "host", file=PATH, line=20, column=5))
     assert (str(finding.severity), finding.message) == (severity, f"flip: {words}")
-    assert finding.span == Span(PATH, 20, 1), "where the block is written"
+    assert finding.span == Span(PATH, 20, 5), "where the block is written"
 
 
 def test_a_block_of_the_command_line_is_said_at_the_kernel() -> None:

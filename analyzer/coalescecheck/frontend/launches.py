@@ -116,6 +116,7 @@ def to_launch(
         shared_bytes=site.shared,
         file=site.file,
         line=site.line,
+        column=site.span.column,
     )
 
 

@@ -93,5 +93,5 @@ def _size(block: Dim3) -> str:
 def _place(analysis: KernelAnalysis, launch: Launch) -> Span:
     """Where the block is written, or the kernel where it is written nowhere in the source."""
     if launch.source in ("comment", "host") and launch.line:
-        return Span(launch.file, launch.line, 1)
+        return Span(launch.file, launch.line, launch.column)
     return analysis.span

@@ -32,6 +32,9 @@ def text(body: str, store: str = "=") -> str:
         pytest.param(
             "s = a[y * n + x] + a[y * n + x + 1] + a[y * n + n + x];", id="three neighbours"
         ),
+        pytest.param(
+            "for (int k = 0; k < n; ++k) s += a[y * n + x] * k;", id="what a register would hold"
+        ),
         pytest.param("for (int k = 0; k < n; ++k) s += a[k];", id="all lanes read one element"),
         pytest.param("for (int k = 0; k < 64; ++k) s += a[(tx + k) % 64];", id="a small table"),
         pytest.param(

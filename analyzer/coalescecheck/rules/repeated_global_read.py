@@ -16,7 +16,8 @@ SMALL = 32.0  # sectors: 1 KiB stays in the first-level cache whatever is done
 class RepeatedGlobalRead(Rule):
     """## What it detects
     An array of which the warps of a block together load each sector eight times or more, counted
-    without what lanes waste and without loads in which all lanes read one address.
+    without what lanes waste and without loads in which all lanes, or all iterations of a loop,
+    read one address.
 
     ## Why it is slow
     Each request goes through the first-level cache again, and to the second where the first is
@@ -60,7 +61,7 @@ class RepeatedGlobalRead(Rule):
     Only where all addresses and the number of blocks are known, for arrays that the kernel does
     not write and of which a block reads more than 1 KiB. The sectors of a block are the mean of
     the first, a middle and the last one. It is a note: the first-level cache may serve all
-    repetitions, and where one thread repeats them a register would do.
+    repetitions, and warps that do the same work twice need no tile but other indices.
     """
 
     code, slug, severity = "CC108", "repeated-global-read", Severity.NOTE

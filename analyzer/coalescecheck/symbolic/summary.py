@@ -300,10 +300,15 @@ class _Summarizer:
         footprint = self._enumerator.of(questions)
         requested = result.totals.units if result.totals else None
         needed = result.totals.ideal if result.totals else None
-        if result.pattern == "broadcast":
-            needed = Total(0, 0)  # all lanes are served at once
+        if result.pattern == "broadcast" or any(map(self._repeats, questions)):
+            needed = Total(0, 0)  # served at once for all lanes, or by a register
         self.arrays.add(result.array, result.space, result.access.op, footprint, requested, needed)
         return result if footprint is None else replace(result, unique_sectors=footprint.unique)
+
+    def _repeats(self, question: Question) -> bool:
+        """Whether the iterations of the innermost loop use one address."""
+        loops = question.reach.loops
+        return bool(loops) and loops[-1].counter not in self._ctx.leaves(question.reach.address)
 
     def _result(
         self, access: Access, reach: Reach, question: Question, outcome: Outcome, array: str

@@ -114,8 +114,8 @@ class Touched:
 class ArrayTraffic:
     """All accesses of one global array: the sectors that warps request over the launch, and the
     different ones among them.  None where an address is not known.  ``needed`` is the part of
-    the loads whose lanes and iterations differ in their addresses, in the fewest sectors of each
-    request."""
+    the loads whose lanes and iterations all differ in their addresses, in the fewest sectors of
+    each request."""
 
     name: str
     requested: Total

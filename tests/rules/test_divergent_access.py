@@ -27,6 +27,7 @@ __global__ void k(float *out, const float *in, const int *flag, int n)
         pytest.param("if (i < n) out[i] = in[i];", id="the end of the data"),
         pytest.param("if (lane < 15) out[i + 1] = in[i + 1];", id="misaligned, without holes"),
         pytest.param("if (flag[i]) out[i] = in[i];", id="the data decides"),
+        pytest.param("if (threadIdx.x % 16 == 0) out[i % 16 + i / 16 * n] = 1.0f;", id="an edge"),
         pytest.param("if (lane != 7) out[i] = in[i];", id="one lane less"),
     ],
 )

@@ -35,6 +35,10 @@ def text(body: str, store: str = "=") -> str:
         pytest.param(
             "for (int k = 0; k < n; ++k) s += a[y * n + x] * k;", id="what a register would hold"
         ),
+        pytest.param(
+            "for (int k = 0; k < n; ++k) for (int j = 0; j < 8; ++j) s += a[(y * n + x) * 8 + j];",
+            id="what a thread reads again in every iteration of an outer loop",
+        ),
         pytest.param("for (int k = 0; k < n; ++k) s += a[k];", id="all lanes read one element"),
         pytest.param("for (int k = 0; k < 64; ++k) s += a[(tx + k) % 64];", id="a small table"),
         pytest.param(

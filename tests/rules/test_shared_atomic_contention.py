@@ -50,7 +50,8 @@ def test_silent_on(body: str, tmp_path: Path) -> None:
         pytest.param(
             "atomicAdd(&s[0], t);",
             "note",
-            "32 wavefronts per warp, 1 would do (32x); up to 32 lanes update one word",
+            "32 wavefronts per warp, 1 would do (32x); up to 32 lanes update one word, which a "
+            "compiler may combine",
             id="a sum of integers may be combined",
         ),
         pytest.param(
@@ -75,7 +76,8 @@ def test_silent_on(body: str, tmp_path: Path) -> None:
         pytest.param(
             "atomicAdd(&d[0], 1ull << t);",
             "note",
-            "32 wavefronts per warp, 2 would do (16x); up to 32 lanes update one word",
+            "32 wavefronts per warp, 2 would do (16x); up to 32 lanes update one word, which a "
+            "compiler may combine",
             id="8 bytes wide",
         ),
     ],

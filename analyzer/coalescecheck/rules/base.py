@@ -146,7 +146,7 @@ def rows_are_shorter_than_a_sector(analysis: KernelAnalysis, result: AccessResul
 
 
 def runs_with_holes(analysis: KernelAnalysis, result: AccessResult) -> bool:
-    """Whether half of the lanes or fewer run, contiguous but for others between them."""
+    """Whether half of the lanes or fewer run, with others between them."""
     lanes = result.active_lanes
     if lanes is None or 2 * lanes > WARP_SIZE or result.pattern != "misaligned":
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from coalescecheck import wording
-from coalescecheck.analysis import KernelAnalysis
+from coalescecheck.analysis import AccessResult, KernelAnalysis
 from coalescecheck.findings import Finding, Severity
 from coalescecheck.launch import WARP_SIZE
 from coalescecheck.rules.base import Rule, excess, runs_with_holes, severity_of
@@ -45,7 +45,7 @@ class DivergentAccess(Rule):
 
     ## Limits
     It is a note: the other lanes may use the rest of the sectors on another path. A condition on
-    data is not judged.
+    data is not judged, nor is the edge of a block, where each lane that runs is in another row.
     """
 
     code, slug, severity = "CC403", "divergent-access", Severity.NOTE
@@ -58,6 +58,8 @@ class DivergentAccess(Rule):
                 continue
             if not runs_with_holes(analysis, result) or severity_of(cost.ratio) is None:
                 continue
+            if not _in_one_row(result):
+                continue
             yield self.finding(
                 analysis,
                 result,
@@ -68,3 +70,12 @@ class DivergentAccess(Rule):
                 advice="let the lanes that run be neighbours",
                 ratio=cost.ratio,
             )
+
+
+def _in_one_row(result: AccessResult) -> bool:
+    """Whether the lanes that run lie as far apart as if all between them ran."""
+    step = result.lane_stride_bytes
+    if not isinstance(step, int):
+        return False
+    lanes = enumerate(result.sample_lanes)
+    return len({offset - lane * step for lane, offset in lanes if offset is not None}) == 1

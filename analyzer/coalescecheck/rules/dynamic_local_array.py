@@ -55,7 +55,8 @@ class DynamicLocalArray(Rule):
     ## Limits
     Only loads and stores of the source are seen, not registers that spill. A warning where the
     lanes use different indices in a known way, else a note: the first-level cache may serve a
-    small array. A compiler that unrolls further than asked may still find constants.
+    small array. A compiler that unrolls further than asked may still find constants. A table
+    that is initialised and never changed is not reported.
     """
 
     code, slug, severity = "CC304", "dynamic-local-array", Severity.WARNING
@@ -68,7 +69,7 @@ class DynamicLocalArray(Rule):
                 arrays.setdefault(_name(result), []).append(result)
         for name, results in arrays.items():
             dynamic = [r for r in results if r.dynamic_index and r.sectors is not None]
-            if not dynamic:
+            if not dynamic or not any(_writes(result) for result in results):
                 continue
             worst = max(dynamic, key=lambda result: (_diverges(result), _sectors(result)))
             yield self.finding(
@@ -86,6 +87,12 @@ def _name(result: AccessResult) -> str:
     """The declared name: that of a function that is called twice carries a number."""
     names = (re.sub(r"\.\d+$", "", name) for name in result.array.split("|"))
     return " or ".join(dict.fromkeys(names))
+
+
+def _writes(result: AccessResult) -> bool:
+    """Whether it changes the array after its initialisation; compilers keep a table that nothing
+    changes among the constants."""
+    return result.access.op != "load" and result.access.index != _name(result)
 
 
 def _is_array(analysis: KernelAnalysis, result: AccessResult) -> bool:

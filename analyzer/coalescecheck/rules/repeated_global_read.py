@@ -16,8 +16,8 @@ SMALL = 32.0  # sectors: 1 KiB stays in the first-level cache whatever is done
 class RepeatedGlobalRead(Rule):
     """## What it detects
     An array of which the warps of a block together load each sector eight times or more, counted
-    without what lanes waste and without loads in which all lanes, or all iterations of a loop,
-    read one address.
+    without what lanes waste, loads in which all lanes read one address, and loads that a loop
+    around them repeats in the same thread.
 
     ## Why it is slow
     Each request goes through the first-level cache again, and to the second where the first is

@@ -74,6 +74,8 @@ class SharedAtomicContention(Rule):
             if severity is None:
                 continue
             meeting, reason, advice = _meeting(result)
+            if _combined(analysis, result):
+                meeting += ", which a compiler may combine"
             yield self.finding(
                 analysis,
                 result,

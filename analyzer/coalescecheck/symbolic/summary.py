@@ -306,9 +306,9 @@ class _Summarizer:
         return result if footprint is None else replace(result, unique_sectors=footprint.unique)
 
     def _repeats(self, question: Question) -> bool:
-        """Whether the iterations of the innermost loop use one address."""
-        loops = question.reach.loops
-        return bool(loops) and loops[-1].counter not in self._ctx.leaves(question.reach.address)
+        """Whether a thread comes back to its addresses with each iteration of a loop."""
+        moving = self._ctx.leaves(question.reach.address)
+        return any(info.counter not in moving for info in question.reach.loops)
 
     def _result(
         self, access: Access, reach: Reach, question: Question, outcome: Outcome, array: str

@@ -133,13 +133,16 @@ class Touched:
 @dataclass(frozen=True, slots=True)
 class ArrayTraffic:
     """All accesses of one global array: the sectors that warps request over the launch, and the
-    different ones among them.  None where an address is not known."""
+    different ones among them.  None where an address is not known.  ``needed`` is the part of
+    the loads whose lanes and iterations all differ in their addresses, in the fewest sectors of
+    each request."""
 
     name: str
     requested: Total
     unique: UniqueSectors | None
     reads: Touched | None
     writes: Touched | None
+    needed: Total = Total(0, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +180,10 @@ class AccessResult:
     ``l1_wavefronts`` is set for global loads that L1 may serve.  ``totals`` are sums over the
     launch, None where nothing is known of them.  ``unique_sectors`` is set for global accesses
     whose addresses are all known.  ``motion`` tells why the pattern is what it is; None where
-    the access has several.
+    the access has several.  ``active_lanes`` is the mean number of lanes that run it,
+    None where it is not known.  ``lanes_per_word`` is set for shared atomics: the most lanes of a
+    request on one word, least and greatest over the requests.  ``dynamic_index`` tells of local
+    accesses whether their own index keeps the array out of registers.
     """
 
     access: Access
@@ -205,6 +211,9 @@ class AccessResult:
     totals: AccessTotals | None = None
     unique_sectors: UniqueSectors | None = None
     motion: Motion | None = None
+    active_lanes: float | None = None
+    lanes_per_word: tuple[int, int] | None = None
+    dynamic_index: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +257,9 @@ class KernelAnalysis:
 
     ``status``: analysed (every access was reached and counted or explained), partial (some
     construct or access was lost; ``diagnostics`` say which) or failed (``reason``).
-    ``totals`` is None for a kernel that failed.
+    ``totals`` is None for a kernel that failed.  ``shared_steps`` are the distances in bytes by
+    which an index moves the accesses of each shared array with rows, None where one of them is
+    not known.
     """
 
     name: str
@@ -266,6 +277,7 @@ class KernelAnalysis:
     totals: KernelTotals | None = None
     array_traffic: tuple[ArrayTraffic, ...] = ()
     relative_time: RelativeTime | None = None
+    shared_steps: dict[str, frozenset[int] | None] = field(default_factory=dict)
     diagnostics: tuple[Diagnostic, ...] = ()
 
 

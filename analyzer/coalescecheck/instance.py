@@ -66,6 +66,7 @@ def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> Ker
         pad_trials=pad_trials(kernel_c, kernel, launch, params, facts, checked.accesses),
         diagnostics=diagnostics + said,
         array_traffic=summary.array_traffic,
+        shared_steps=summary.shared_steps,
         relative_time=relative_time(
             checked.accesses,
             summary.array_traffic,

@@ -7,7 +7,7 @@ lanes that never run.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 WARP_SIZE = 32
@@ -34,7 +34,8 @@ class Launch:
     ``offsets`` maps pointer parameters launched as ``ptr + k`` to what is known of ``k``:
     the byte offset, or None when it is unknown (such a pointer is not 256-byte aligned).
     ``shared_bytes`` is the dynamic shared memory, None when unknown.
-    ``source`` is one of cli, comment, config, host, bounds, assumed; ``file``/``line`` say where.
+    ``source`` is one of cli, comment, config, host, bounds, assumed; ``file``, ``line`` and
+    ``column`` say where.
     """
 
     block: Dim3 | None
@@ -45,3 +46,4 @@ class Launch:
     shared_bytes: int | None = None
     file: str = ""
     line: int = 0
+    column: int = field(default=1, compare=False)

@@ -92,4 +92,5 @@ def _overlay(
         source=source,
         file=place[0],
         line=place[1],
+        column=1,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -77,6 +79,15 @@ def test_wavefronts_equal_bank_by_bank_counting(request_, op):
     found = memory.count_wavefronts(*arrays(lanes), width, op)
     got = (int(found.total[0]), int(found.ideal[0]), int(found.degree[0]))
     assert got == wavefronts(lanes, width, op)
+
+
+@settings(max_examples=100, deadline=None)
+@given(requests(widths=(1, 2, 4, 8), aligned=True))
+def test_lanes_per_word_equal_a_tally_of_words(request_):
+    _, lanes = request_
+    words = Counter(a // 4 for a in lanes if a is not None)
+    most = max(words.values(), default=0)
+    assert memory.count_lanes_per_word(*arrays(lanes)).tolist() == [most]
 
 
 @settings(max_examples=100, deadline=None)

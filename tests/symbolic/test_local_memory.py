@@ -32,5 +32,11 @@ def test_lanes_that_data_switches_off_need_no_sector(tmp_path: Path) -> None:
     load = next(a for a in kernel.accesses if a.access.index == "mine[at[i]]")
     assert load.sectors is not None
     assert (load.sectors.min, load.sectors.max) == (1, 32)
+    # the array is in memory for its constant indices too
+    assert [a.access.index for a in kernel.accesses if a.space == "local"] == [
+        "mine[j]",
+        "mine[at[0]]",
+        "mine[at[i]]",
+    ]
     assert kernel.accesses
     assert all(a.verified.simulation != "disagrees" for a in kernel.accesses)

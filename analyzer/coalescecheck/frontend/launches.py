@@ -112,6 +112,7 @@ def to_launch(
         shared_bytes=site.shared,
         file=site.file,
         line=site.line,
+        column=site.span.column,
     )
 
 

@@ -111,10 +111,12 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """A scalar (non-pointer) parameter, or a named symbol such as a free template value."""
+    """A scalar (non-pointer) parameter, or a named symbol such as a free template value, which
+    is a constant when the kernel is ``compiled``."""
 
     name: str
     type: ScalarType
+    compiled: bool = False
 
 
 # --- statements -------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ def declare_typedef(cx: Context, node: c_ast.Typedef) -> None:
     if "unknown_type" in markers:
         given_by = markers["unknown_type"]
         cx.unknown_types[node.name] = node.name if given_by is None else given_by.strip('"')
-        size = Param(f"sizeof({node.name})", ir.I64)
+        size = Param(f"sizeof({node.name})", ir.I64, compiled=True)
         if size not in cx.params:
             cx.params.append(size)
 
@@ -186,7 +186,7 @@ def _global_place(
         }
         return Fixed(Members(declared.type, members))
     if "free" in marked and isinstance(declared.type, Number):
-        cx.params.append(Param(node.name, declared.type.scalar))
+        cx.params.append(Param(node.name, declared.type.scalar, compiled=True))
         return Fixed(Scalar(declared.type, Var(cx.unique(node.name), declared.type.scalar)))
     if not marked.keys() & _SPACES.keys() and declared.const and node.init is not None:
         value = initializers.initial_value(cx, declared.type, node.init)

@@ -8,6 +8,7 @@ from coalescecheck.memory.banks import (
     Wavefronts,
     count_constant_passes,
     count_l1_data_wavefronts,
+    count_lanes_per_word,
     count_wavefronts,
 )
 from coalescecheck.memory.local import interleave
@@ -30,6 +31,7 @@ __all__ = [
     "Wavefronts",
     "count_constant_passes",
     "count_l1_data_wavefronts",
+    "count_lanes_per_word",
     "count_lines",
     "count_pairs",
     "count_requests",

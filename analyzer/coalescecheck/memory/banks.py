@@ -69,6 +69,21 @@ def count_constant_passes(addresses: Ints, active: Bools) -> Ints:
     return passes
 
 
+def count_lanes_per_word(addresses: Ints, active: Bools) -> Ints:
+    """The most lanes of a request that start in one word: updates of it that must wait."""
+    far = np.iinfo(np.int64).max
+    words = np.sort(np.where(active, addresses // BANK_BYTES, far), axis=1)
+    running = words != far
+    most = np.zeros(len(words), np.int64)
+    most[running.any(axis=1)] = 1
+    for lanes in range(2, words.shape[1] + 1):
+        met = (words[:, lanes - 1 :] == words[:, : 1 - lanes]) & running[:, lanes - 1 :]
+        if not met.any():
+            break
+        most[met.any(axis=1)] = lanes
+    return most
+
+
 def _lanes_per_phase(width: int) -> int:
     """32 lanes up to 4 bytes, then as many as fill one row of banks."""
     return WARP_SIZE if width <= BANK_BYTES else max(1, _ROW_BYTES // width)

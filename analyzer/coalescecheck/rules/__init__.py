@@ -18,15 +18,21 @@ from coalescecheck.rules.base import Rule
 from coalescecheck.rules.column_walk import ColumnWalk
 from coalescecheck.rules.constant_divergent_access import ConstantDivergentAccess
 from coalescecheck.rules.data_dependent_access import DataDependentAccess
+from coalescecheck.rules.divergent_access import DivergentAccess
+from coalescecheck.rules.dynamic_local_array import DynamicLocalArray
 from coalescecheck.rules.l1_bank_conflict import L1BankConflict
 from coalescecheck.rules.misaligned_global_access import MisalignedGlobalAccess
 from coalescecheck.rules.misaligned_vector_access import MisalignedVectorAccess
 from coalescecheck.rules.narrow_access import NarrowAccess
+from coalescecheck.rules.partial_warp_block import PartialWarpBlock
+from coalescecheck.rules.repeated_global_read import RepeatedGlobalRead
+from coalescecheck.rules.shared_atomic_contention import SharedAtomicContention
 from coalescecheck.rules.shared_bank_conflict import SharedBankConflict
 from coalescecheck.rules.shared_memory_race import SharedMemoryRace
 from coalescecheck.rules.split_access import SplitAccess
 from coalescecheck.rules.strided_global_access import StridedGlobalAccess
 from coalescecheck.rules.transposed_thread_mapping import TransposedThreadMapping
+from coalescecheck.rules.unused_shared_padding import UnusedSharedPadding
 from coalescecheck.rules.unused_suppression import UnusedSuppression
 from coalescecheck.rules.verification_disagrees import VerificationDisagrees
 
@@ -38,12 +44,18 @@ RULES: tuple[Rule, ...] = (
     ArrayOfStructs(),
     ColumnWalk(),
     L1BankConflict(),
+    RepeatedGlobalRead(),
     SharedBankConflict(),
     ConstantDivergentAccess(),
+    SharedAtomicContention(),
+    UnusedSharedPadding(),
     MisalignedVectorAccess(),
     NarrowAccess(),
     SplitAccess(),
+    DynamicLocalArray(),
     SharedMemoryRace(),
+    PartialWarpBlock(),
+    DivergentAccess(),
     AccessNotAnalysed(),
     VerificationDisagrees(),
     UnusedSuppression(),

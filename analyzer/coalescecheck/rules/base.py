@@ -16,6 +16,7 @@ from typing import ClassVar
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, Count, KernelAnalysis
 from coalescecheck.findings import Finding, Fix, Severity
+from coalescecheck.launch import WARP_SIZE
 
 # An access that costs twice what it needs is worth a warning; a tenth more is worth no word.
 WARNING_RATIO = 2.0
@@ -217,6 +218,16 @@ def rows_are_shorter_than_a_sector(analysis: KernelAnalysis, result: AccessResul
     block = analysis.launch.block
     contiguous = result.lane_stride_bytes in (result.width_bytes, -result.width_bytes)
     return block is not None and contiguous and block.x * result.width_bytes < SECTOR_BYTES
+
+
+def runs_with_holes(analysis: KernelAnalysis, result: AccessResult) -> bool:
+    """Whether half of the lanes or fewer run, with others between them."""
+    lanes = result.active_lanes
+    if lanes is None or 2 * lanes > WARP_SIZE or result.pattern != "misaligned":
+        return False
+    running = [lane for lane, offset in enumerate(result.sample_lanes) if offset is not None]
+    holes = bool(running) and running[-1] - running[0] >= len(running)
+    return holes and not rows_are_shorter_than_a_sector(analysis, result)
 
 
 def sentence(*parts: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from coalescecheck import wording
 from coalescecheck.analysis import KernelAnalysis
 from coalescecheck.findings import Finding, Severity
-from coalescecheck.rules.base import Rule, excess, rows_are_shorter_than_a_sector
+from coalescecheck.rules.base import Rule, excess, rows_are_shorter_than_a_sector, runs_with_holes
 
 WORTH_A_NOTE = 0.5  # sectors per request above the ideal
 
@@ -57,6 +57,8 @@ class MisalignedGlobalAccess(Rule):
                 continue
             if rows_are_shorter_than_a_sector(analysis, result):
                 continue  # CC101 says it
+            if runs_with_holes(analysis, result):
+                continue  # CC403 says it
             cost = excess(result, result.sectors)
             if cost is None or cost.actual - cost.ideal < WORTH_A_NOTE:
                 continue

@@ -16,8 +16,8 @@ BANK_BYTES = 4
 
 class SharedBankConflict(Rule):
     """## What it detects
-    A shared-memory access that needs more wavefronts (passes through the banks) than its width
-    asks for, because lanes want different 4-byte words of the same bank.
+    A load or store of shared memory that needs more wavefronts (passes through the banks) than
+    its width asks for, because lanes want different 4-byte words of the same bank.
 
     ## Why it is slow
     Each of the 32 banks serves one word per wavefront. A column of a 32-word-wide tile lies in a
@@ -61,7 +61,7 @@ class SharedBankConflict(Rule):
     8- and 16-byte accesses need 2 and 4 wavefronts without any conflict, and are judged against
     that. The count is of the access as written; the compiler may merge neighbouring accesses of
     an unrolled loop into wider ones. A conflict of two lanes that only meet where two rows of a
-    block overlap is a note.
+    block overlap is a note. Atomics are CC203's.
     """
 
     code, slug, severity = "CC201", "shared-bank-conflict", Severity.WARNING
@@ -69,7 +69,7 @@ class SharedBankConflict(Rule):
     def check(self, analysis: KernelAnalysis) -> Iterator[Finding]:
         for result in analysis.accesses:
             cost = excess(result, result.wavefronts)
-            if result.space != "shared" or cost is None:
+            if result.space != "shared" or result.access.op == "atomic" or cost is None:
                 continue
             severity = _severity(cost, result)
             if severity is None:

@@ -237,6 +237,7 @@ def _samples(grid: Dim3) -> list[tuple[int, int, int]]:
 @dataclass(slots=True)
 class _Collected:
     requested: Total = field(default_factory=lambda: Total(0, 0))
+    needed: Total = field(default_factory=lambda: Total(0, 0))
     reads: list[Footprint | None] = field(default_factory=list)
     writes: list[Footprint | None] = field(default_factory=list)
 
@@ -248,9 +249,16 @@ class Arrays:
         self._found: dict[str, _Collected] = {}
 
     def add(
-        self, names: str, space: str, op: Op, footprint: Footprint | None, requested: Total | None
+        self,
+        names: str,
+        space: str,
+        op: Op,
+        footprint: Footprint | None,
+        requested: Total | None,
+        needed: Total | None = None,
     ) -> None:
-        """One access; ``names`` are the arrays it may touch, joined by ``|``."""
+        """One access; ``names`` are the arrays it may touch, joined by ``|``.  ``needed`` are the
+        sectors its requests could do with."""
         if space != Space.GLOBAL.value or not names:
             return
         several = names.split("|")
@@ -258,6 +266,8 @@ class Arrays:
             entry = self._found.setdefault(name, _Collected())
             least = Total(0, requested.max) if requested and len(several) > 1 else requested
             entry.requested += least or Total(0, None)
+            if op is Op.LOAD:
+                entry.needed += (needed if len(several) == 1 else None) or Total(0, None)
             side = entry.reads if op is Op.LOAD else entry.writes
             side.append(None if len(several) > 1 else footprint)
 
@@ -275,6 +285,7 @@ def _traffic(name: str, entry: _Collected) -> ArrayTraffic:
         None if everything is None else everything.unique,
         reads.touched if reads else None if entry.reads else Touched(0.0, 0.0, 0.0),
         writes.touched if writes else None if entry.writes else Touched(0.0, 0.0, 0.0),
+        entry.needed,
     )
 
 

@@ -11,6 +11,7 @@ from coalescecheck.ir.kernel import Op, Space
 from coalescecheck.memory.banks import (
     count_constant_passes,
     count_l1_data_wavefronts,
+    count_lanes_per_word,
     count_wavefronts,
 )
 from coalescecheck.memory.local import interleave
@@ -51,7 +52,8 @@ class Target:
 @dataclass(frozen=True, slots=True)
 class Measures:
     """Counts per request; ``units`` are sectors (global, local) or wavefronts, ``l1_data`` the
-    passes over the banks of L1 (0 where they are not counted)."""
+    passes over the banks of L1 (0 where they are not counted), ``together`` the most lanes of a
+    shared atomic on one word (0 for anything else)."""
 
     units: Ints
     ideal: Ints
@@ -59,10 +61,12 @@ class Measures:
     degree: Ints
     asked: Ints  # bytes
     l1_data: Ints
+    together: Ints
 
     def parts(self) -> tuple[Ints, ...]:
         """All columns, in the order of the fields."""
-        return (self.units, self.ideal, self.lines, self.degree, self.asked, self.l1_data)
+        counts = (self.units, self.ideal, self.lines, self.degree)
+        return (*counts, self.asked, self.l1_data, self.together)
 
     def at(self, chosen: NDArray[np.intp] | Bools | slice) -> Measures:
         """The requests chosen by a mask, by numbers or as a slice."""
@@ -71,7 +75,7 @@ class Measures:
 
 def nothing() -> Measures:
     """The measures of no request."""
-    return Measures(*([np.zeros(0, np.int64)] * 6))
+    return Measures(*([np.zeros(0, np.int64)] * 7))
 
 
 def measure(addresses: Ints, active: Bools, target: Target) -> Measures:
@@ -87,13 +91,17 @@ def _measure(addresses: Ints, active: Bools, target: Target) -> Measures:
     zeros = np.zeros(len(addresses), np.int64)
     if target.space is Space.SHARED:
         banks = count_wavefronts(addresses, active, target.width, target.bank_op)
-        return Measures(banks.total, banks.ideal, zeros, banks.degree, asked, zeros)
+        atomic = target.op is Op.ATOMIC
+        together = count_lanes_per_word(addresses, active) if atomic else zeros
+        return Measures(banks.total, banks.ideal, zeros, banks.degree, asked, zeros, together)
     if target.space is Space.CONSTANT:
         passes = count_constant_passes(addresses, active)
-        return Measures(passes, np.minimum(passes, 1), zeros, passes, asked, zeros)
+        return Measures(passes, np.minimum(passes, 1), zeros, passes, asked, zeros, zeros)
     width = target.width
     if target.space is Space.LOCAL:
         addresses, active, width = interleave(addresses, active, width)
     touched = footprint(addresses, active, width)
     data = count_l1_data_wavefronts(addresses, active, width) if target.has_l1 else zeros
-    return Measures(touched.sectors, touched.ideal_sectors, touched.lines, zeros, asked, data)
+    return Measures(
+        touched.sectors, touched.ideal_sectors, touched.lines, zeros, asked, data, zeros
+    )

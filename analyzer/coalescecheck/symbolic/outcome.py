@@ -40,7 +40,8 @@ class Outcome:
     """``units`` are sectors or wavefronts per request.  ``asked`` are bytes per request in the
     mean.  ``requests`` is None when the number is not known; ``runs`` False when no request
     has an active lane.  ``l1_data`` and ``l1_tag`` are cycles of L1's stages, 0 where they are not
-    counted; ``totals`` are sums over the launch."""
+    counted; ``totals`` are sums over the launch.  ``together`` are the most lanes of a shared
+    atomic on one word, 0 where they are not counted."""
 
     certainty: str
     units: Range
@@ -56,6 +57,7 @@ class Outcome:
     formula: str | None = None
     assumptions: tuple[str, ...] = ()
     runs: bool = True
+    together: tuple[int, int] = (0, 0)
 
     def joined(self, other: Outcome) -> Outcome:
         """Both groups of requests as one: pieces of an access, or copies of one piece."""
@@ -74,7 +76,8 @@ class Outcome:
             lines=self.lines.joined(other.lines, weights),
             l1_data=self.l1_data.joined(other.l1_data, weights),
             l1_tag=self.l1_tag.joined(other.l1_tag, weights),
-            degree=(min(self.degree[0], other.degree[0]), max(self.degree[1], other.degree[1])),
+            degree=_either_of(self.degree, other.degree),
+            together=_either_of(self.together, other.together),
             asked=asked,
             requests=(self.requests or 0) + (other.requests or 0) if known else None,
             totals=_sum(self.totals, other.totals),
@@ -126,7 +129,12 @@ def from_tally(
         totals,
         spread(measures.l1_data),
         spread(tags),
+        together=(int(measures.together.min()), int(measures.together.max())),
     )
+
+
+def _either_of(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    return (min(one[0], other[0]), max(one[1], other[1]))
 
 
 # --- sums over the launch ---------------------------------------------------------------------

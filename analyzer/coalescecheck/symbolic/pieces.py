@@ -289,6 +289,7 @@ class PieceCounter:
             l1_data=every.l1_data,
             l1_tag=every.l1_tag,
             degree=every.degree,
+            together=every.together,
             totals=every.totals,
         )
 
@@ -381,6 +382,7 @@ class PieceCounter:
                 l1_data=Range(min(1, outcome.l1_data.min), outcome.l1_data.max, None),
                 l1_tag=Range(min(1, outcome.l1_tag.min), outcome.l1_tag.max, None),
                 degree=(min(1, outcome.degree[0]), outcome.degree[1]),
+                together=(min(1, outcome.together[0]), outcome.together[1]),
                 requests=None,
                 asked=None,
                 reason=f"lanes run under a condition on data: {conditions.masked}",

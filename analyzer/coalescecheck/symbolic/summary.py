@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import lcm, prod
 
 import numpy as np
 
-from coalescecheck.analysis import AccessResult, ArrayTraffic, Count, L1Wavefronts
+from coalescecheck.analysis import AccessResult, ArrayTraffic, Count, L1Wavefronts, Total
 from coalescecheck.facts import Fact
 from coalescecheck.ir.expr import ArrayBase, Expr, children
 from coalescecheck.ir.kernel import Access, Array, Atomic, Kernel, Load, Space, Store, walk
@@ -27,8 +27,10 @@ from coalescecheck.symbolic.outcome import Outcome, Range, no_requests
 from coalescecheck.symbolic.pattern import lane_stride, pattern_name
 from coalescecheck.symbolic.pieces import PieceCounter, Question
 from coalescecheck.symbolic.reach import Reach
+from coalescecheck.symbolic.registers import Registers
 from coalescecheck.symbolic.render import Renderer
 from coalescecheck.symbolic.sample import sample_lanes
+from coalescecheck.symbolic.steps import row_steps
 from coalescecheck.symbolic.values import Geometry
 
 NATURAL_SHARED_START = 4  # static shared arrays of words and wider start on a word
@@ -49,6 +51,7 @@ class Summary:
     reason: str = ""
     work: int = 0
     array_traffic: tuple[ArrayTraffic, ...] = ()
+    shared_steps: dict[str, frozenset[int] | None] = field(default_factory=dict)
     endless: tuple[Span, ...] = ()
 
 
@@ -88,7 +91,8 @@ def summarize(
         grid = None  # without the number of warps there is no number of requests
     starts = {name: fact.multiple for name, fact in (facts or {}).items()}
     launch = replace(launch, grid=grid)
-    summarizer = _Summarizer(kernel, launch, ctx, lanes, texts, samples, starts)
+    registers = Registers(ctx, kernel, reaches)
+    summarizer = _Summarizer(kernel, launch, ctx, lanes, texts, samples, starts, registers)
     results = tuple(
         summarizer.result(access, by_access.get(access.id, []))
         for access in kernel.accesses
@@ -103,6 +107,7 @@ def summarize(
         work=sum(map(_executions, reaches)),
         endless=tuple(interpreter.endless),
         array_traffic=summarizer.arrays.traffic(),
+        shared_steps=row_steps(ctx, kernel.arrays, reaches) if texts else {},
     )
 
 
@@ -169,6 +174,7 @@ class _Summarizer:
         texts: bool,
         samples: bool,
         starts: Mapping[str, int],
+        registers: Registers,
     ) -> None:
         self._texts = texts
         self._samples = texts or samples
@@ -182,6 +188,7 @@ class _Summarizer:
         self._enumerator = Enumerator(ctx, self._counter, launch.grid)
         self._motions = Motions(ctx, self._renderer)
         self._offsets = dict(launch.offsets)
+        self._registers = registers
         self._starts = starts  # bytes that divide the addresses of pointers, where somebody says so
         self.arrays = Arrays()
 
@@ -210,8 +217,11 @@ class _Summarizer:
         if problem:
             self.arrays.add(array, space.value, access.op, None, None)
             return self._unknown(access, array, space, width, "unknown", problem)
-        if space is Space.LOCAL and self._in_registers(reaches):
-            return None
+        if space is Space.LOCAL:
+            if self._registers.hold(reaches):
+                return None
+            dynamic = self._registers.is_dynamic(reaches)
+            return replace(self._counted(access, reaches, array, space), dynamic_index=dynamic)
         return self._counted(access, reaches, array, space)
 
     # --- where the address points -------------------------------------------------------------
@@ -255,16 +265,6 @@ class _Summarizer:
         offset = self._offsets.get(bases[0].name) if len(bases) == 1 else None
         return number(offset or 0)
 
-    def _in_registers(self, reaches: list[Reach]) -> bool:
-        """A per-thread array whose offsets are constants after unrolling."""
-        for reach in reaches:
-            for _, symbol in self._ctx.symbols(reach.address):
-                if symbol.kind == "base":
-                    continue
-                if symbol.kind != "counter" or symbol.high is None:
-                    return False
-        return True
-
     # --- counting -----------------------------------------------------------------------------
 
     def _counted(
@@ -306,8 +306,16 @@ class _Summarizer:
             return result
         footprint = self._enumerator.of(questions)
         requested = result.totals.units if result.totals else None
-        self.arrays.add(result.array, result.space, result.access.op, footprint, requested)
+        needed = result.totals.ideal if result.totals else None
+        if result.pattern == "broadcast" or any(map(self._repeats, questions)):
+            needed = Total(0, 0)  # served at once for all lanes, or by a register
+        self.arrays.add(result.array, result.space, result.access.op, footprint, requested, needed)
         return result if footprint is None else replace(result, unique_sectors=footprint.unique)
+
+    def _repeats(self, question: Question) -> bool:
+        """Whether a thread comes back to its addresses with each iteration of a loop."""
+        moving = self._ctx.leaves(question.reach.address)
+        return any(info.counter not in moving for info in question.reach.loops)
 
     def _result(
         self, access: Access, reach: Reach, question: Question, outcome: Outcome, array: str
@@ -344,6 +352,10 @@ class _Summarizer:
             assumptions=outcome.assumptions,
             l1_wavefronts=_l1(question.target, outcome),
             totals=outcome.totals,
+            active_lanes=_active_lanes(access, outcome),
+            lanes_per_word=outcome.together
+            if space is Space.SHARED and outcome.together[1]
+            else None,
             sample_lanes=()
             if gathers or not self._samples
             else sample_lanes(self._counter, question),
@@ -391,6 +403,13 @@ class _Summarizer:
 
 def _count(values: Range, ideal: float | None, formula: str | None) -> Count:
     return Count(values.min, values.max, values.mean, ideal, formula)
+
+
+def _active_lanes(access: Access, outcome: Outcome) -> float | None:
+    widths = {piece.width for piece in access.pieces}
+    if outcome.asked is None or len(widths) != 1:
+        return None
+    return outcome.asked / widths.pop()
 
 
 def _l1(target: Target, outcome: Outcome) -> L1Wavefronts | None:

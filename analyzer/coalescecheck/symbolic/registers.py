@@ -1,0 +1,57 @@
+"""Which per-thread arrays can live in registers.
+
+In: where accesses point.  A register has no address, so an array with one index that is no
+constant after unrolling is in local memory, for all its accesses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from coalescecheck.ir.kernel import Kernel, Space
+from coalescecheck.symbolic.form import Context, Symbol
+from coalescecheck.symbolic.reach import Reach
+
+
+class Registers:
+    """Tells for one kernel which accesses of per-thread arrays are memory accesses."""
+
+    def __init__(self, ctx: Context, kernel: Kernel, reaches: Iterable[Reach]) -> None:
+        self._ctx = ctx
+        self._compiled = frozenset(p.name for p in kernel.params if p.compiled)
+        private = {a.name for a in kernel.arrays.values() if a.space is Space.LOCAL}
+        self._spilled: set[str] = set()
+        for reach in reaches if private else ():
+            names = {s.name for _, s in ctx.symbols(reach.address) if s.kind == "base"}
+            if names & private and self.is_dynamic([reach]):
+                self._spilled |= names
+
+    def hold(self, reaches: Iterable[Reach]) -> bool:
+        """Whether the accessed array is in registers: not where that depends on a constant of
+        the compiler that is not given, such as a template argument."""
+        for reach in reaches:
+            for _, symbol in self._ctx.symbols(reach.address):
+                counts = symbol.kind == "counter" and symbol.high is not None
+                in_memory = symbol.name in self._spilled
+                if in_memory if symbol.kind == "base" else not counts:
+                    return False
+        return True
+
+    def is_dynamic(self, reaches: Iterable[Reach]) -> bool:
+        """Whether an index is certainly no constant when compiled."""
+        return any(
+            not self._is_constant(reach, g, symbol)
+            for reach in reaches
+            for g, symbol in self._ctx.symbols(reach.address)
+            if symbol.kind != "base"
+        )
+
+    def _is_constant(self, reach: Reach, g: int, symbol: Symbol) -> bool:
+        """Whether a symbol is a number the compiler knows, or may be for all that is known."""
+        if symbol.kind == "param":
+            return symbol.name in self._compiled
+        if symbol.kind != "counter" or symbol.high is not None:
+            return symbol.kind == "counter"
+        entries = [form for info in reach.loops if info.counter == g for form in info.entry]
+        ends = {s.name for form in entries for _, s in self._ctx.symbols(form)}
+        return bool(ends & self._compiled)

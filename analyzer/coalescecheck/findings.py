@@ -34,8 +34,9 @@ class Fix:
 @dataclass(frozen=True, slots=True)
 class Finding:
     """``access`` is the id of the access in its kernel, None for findings about a kernel.
-    ``reason`` says why the number is what it is; ``advice`` is one line.  ``ratio`` is what the
-    access costs over the least it could cost, None where there is no such number.  ``instances``
+    ``reason`` says why the number is what it is; ``advice`` is one line.  ``fix`` is the best
+    change that was shown to help, ``alternatives`` are others.  ``ratio`` is what the access costs
+    over the least it could cost, None where there is no such number.  ``instances``
     are all kernels, template instances and launches of which the same is true, in words; the
     first is the one ``access`` belongs to."""
 
@@ -47,9 +48,15 @@ class Finding:
     reason: str = ""
     advice: str = ""
     fix: Fix | None = None
+    alternatives: tuple[Fix, ...] = ()
     access: int | None = None
     ratio: float | None = None
     instances: tuple[str, ...] = ()
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Every change that was shown to help, the best first."""
+        return () if self.fix is None else (self.fix, *self.alternatives)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from coalescecheck import wording
-from coalescecheck.analysis import AccessResult, Count, KernelAnalysis, PadTrial
+from coalescecheck.analysis import AccessResult, Count, KernelAnalysis, Trial
 from coalescecheck.findings import Finding
 from coalescecheck.report.markup import Markup, join, tag
 from coalescecheck.report.model import FileReport
@@ -77,19 +77,23 @@ def _finding(anchor: str, finding: Finding) -> Markup:
         " ",
         tag("a", f"line {finding.span.line}", href=f"#{anchor}-l{finding.span.line}"),
     )
-    fix = finding.fix
-    tried = None
-    if fix is not None:
-        said = f"{fix.description}: {fix.before} → {fix.after}"
-        tried = tag("p", tag("b", "Tried: "), _prose(said), class_="fix")
-    advice = finding.advice if fix is None else ""
+    tried = (
+        tag(
+            "p",
+            tag("b", "Or: " if at else "Tried: "),
+            _prose(f"{fix.description}: {fix.before} → {fix.after}"),
+            class_="fix",
+        )
+        for at, fix in enumerate(finding.fixes)
+    )
+    advice = finding.advice if finding.fix is None else ""
     return tag(
         "article",
         tag("p", title),
         tag("p", _prose(finding.message)),
         tag("p", _prose(finding.reason)) if finding.reason else None,
         tag("p", tag("b", "Advice: "), _prose(advice)) if advice else None,
-        tried,
+        *tried,
         class_=f"finding {finding.severity}",
     )
 
@@ -200,31 +204,32 @@ def _pictures(result: AccessResult, kernel: KernelAnalysis) -> Iterator[Markup]:
     lanes, width = result.sample_lanes, result.width_bytes
     if not any(lane is not None for lane in lanes) or not width:
         return
+    if result.space not in ("global", "shared"):
+        return
+    before = _picture(result, lanes)
+    trial = _helpful(kernel, result)
+    if trial is None:
+        yield tag("div", before, class_="pictures")
+        return
+    after = _picture(result, trial.lanes_after[result.access.id])
+    yield tag(
+        "div",
+        tag("div", tag("h4", "as written"), before),
+        tag("div", tag("h4", "with ", _prose(trial.change)), after),
+        class_="pictures",
+    )
+
+
+def _picture(result: AccessResult, lanes: Sequence[int | None]) -> Markup:
     if result.space == "global":
-        yield tag("div", sector_strip(lanes, width), class_="pictures")
-    elif result.space == "shared":
-        op = str(result.access.op)
-        before = tag("div", tag("h4", "as written"), bank_map(lanes, width, op))
-        trial = _helpful(kernel, result)
-        after = None
-        if trial is not None:
-            changed = bank_map(trial.lanes_after[result.access.id], width, op)
-            after = tag("div", tag("h4", "with ", tag("code", trial.padded)), changed)
-        yield tag("div", before, after, class_="pictures")
+        return sector_strip(lanes, result.width_bytes)
+    return bank_map(lanes, result.width_bytes, str(result.access.op))
 
 
-def _helpful(kernel: KernelAnalysis, result: AccessResult) -> PadTrial | None:
-    """The pad that leaves the fewest wavefronts of this access, the smallest of equals."""
+def _helpful(kernel: KernelAnalysis, result: AccessResult) -> Trial | None:
+    """The best change after which a request of this access is known."""
     here = result.access.id
-    useful = [
-        trial
-        for trial in kernel.pad_trials
-        if trial.array == result.array
-        and trial.helps
-        and trial.lanes_after.get(here)
-        and trial.after[here] < trial.before[here]
-    ]
-    return min(useful, key=lambda trial: (sum(trial.after.values()), trial.pad), default=None)
+    return next((t for t in kernel.proposals(result) if t.lanes_after.get(here)), None)
 
 
 def _derivation(result: AccessResult) -> list[tuple[str, str]]:

@@ -175,7 +175,7 @@ def _notes(kernel: KernelAnalysis) -> Table | None:
 def _explained_alike(finding: Finding) -> tuple[object, ...]:
     """Findings of one line (a load and its store) share their excerpt and what is said below."""
     place = (finding.span.file, finding.span.line, finding.span.note)
-    return (place, finding.reason, finding.advice, finding.fix, finding.instances)
+    return (place, finding.reason, finding.advice, finding.fixes, finding.instances)
 
 
 def _findings(alike: tuple[Finding, ...], file: FileReport) -> Iterator[RenderableType]:
@@ -206,10 +206,10 @@ def _explanation(finding: Finding) -> Table:
         table.add_row("why", finding.reason)
     if finding.advice and finding.fix is None:
         table.add_row("advice", finding.advice)
-    if finding.fix is not None:
-        fix = finding.fix
+    for at, fix in enumerate(finding.fixes):
         checked = "re-analysed" if fix.verified else "not checked"
-        table.add_row("fix", f"{fix.description}: {fix.before} → {fix.after} ({checked})")
+        said = f"{fix.description}: {fix.before} → {fix.after} ({checked})"
+        table.add_row("or" if at else "fix", said)
     for at, instance in enumerate(finding.instances):
         table.add_row("" if at else "in", instance)
     return table

@@ -7,7 +7,13 @@ from collections.abc import Iterator
 from coalescecheck import wording
 from coalescecheck.analysis import KernelAnalysis
 from coalescecheck.findings import Finding, Severity
-from coalescecheck.rules.base import Rule, excess, rows_are_shorter_than_a_sector
+from coalescecheck.rules.base import (
+    Rule,
+    excess,
+    fixes,
+    proposal,
+    rows_are_shorter_than_a_sector,
+)
 
 WORTH_A_NOTE = 0.5  # sectors per request above the ideal
 
@@ -67,6 +73,8 @@ class MisalignedGlobalAccess(Rule):
                 f"{wording.what(result)}: {cost.text('sector', result)}; "
                 "contiguous lanes, but not from a 32-byte boundary",
                 reason=result.reason,
-                advice="start rows and offsets at a multiple of 32 bytes where you can",
+                advice=proposal(analysis, result)
+                or "start rows and offsets at a multiple of 32 bytes where you can",
+                fixes=fixes(analysis, result),
                 ratio=cost.ratio,
             )

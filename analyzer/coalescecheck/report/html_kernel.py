@@ -12,7 +12,7 @@ from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, Count, KernelAnalysis, Trial
 from coalescecheck.findings import Finding
 from coalescecheck.report.markup import Markup, join, tag
-from coalescecheck.report.model import FileReport
+from coalescecheck.report.model import CLEAN, FileReport, excess_of
 from coalescecheck.report.pictures import bank_map, sector_strip
 from coalescecheck.report.source_view import Line, Piece, kernel_source
 from coalescecheck.report.text import launch_text, verification_text
@@ -131,7 +131,7 @@ def _piece(anchor: str, piece: Piece) -> Markup:
     inside: list[str] = [_piece(anchor, each) for each in piece.inside] or [piece.text]
     if not piece.accesses:
         return join(*inside)
-    worst = max(piece.accesses, key=lambda result: _excess(result) or 0.0)
+    worst = max(piece.accesses, key=lambda result: excess_of(result) or 0.0)
     said = "; ".join(f"{wording.kind(r)}: {_cost(r)}" for r in piece.accesses)
     link = tag("a", MARKS[_grade(worst)], href=f"#{anchor}-a{worst.access.id}", aria_label=said)
     return tag("mark", *inside, link, class_=_grade(worst), title=said)
@@ -148,7 +148,7 @@ def _table(anchor: str, kernel: KernelAnalysis) -> Markup:
 
 
 def _row(anchor: str, result: AccessResult, kernel: KernelAnalysis) -> Markup:
-    span, excess = result.access.span, _excess(result)
+    span, excess = result.access.span, excess_of(result)
     count = _count(result)
     place = f"{span.line}:{span.column}"
     shown = place if span.file == kernel.span.file else f"{span.file}:{place}"
@@ -273,16 +273,8 @@ def _cost(result: AccessResult) -> str:
     return f"{wording.amount(count)} {unit}{'' if count.min == count.max == 1 else 's'}"
 
 
-def _excess(result: AccessResult) -> float | None:
-    """Cost over the least possible, where that is known and no matter of the data."""
-    count = _count(result)
-    if count is None or not count.ideal or result.certainty in ("data-dependent", "unknown"):
-        return None
-    return _mean(count) / count.ideal
-
-
 def _grade(result: AccessResult) -> str:
-    excess = _excess(result)
+    excess = excess_of(result)
     if excess is None:
         return "unknown"
-    return "wasteful" if excess >= 2 else "note" if excess >= 1.1 else "clean"
+    return "wasteful" if excess >= 2 else "note" if excess >= CLEAN else "clean"

@@ -170,6 +170,23 @@ def test_an_array_that_may_be_another_is_left_alone(tmp_path: Path) -> None:
     assert helping(analysed(tmp_path, text), "swizzle") is None
 
 
+@pytest.mark.parametrize(
+    ("store", "load", "pads"),
+    [
+        pytest.param("tile[0][32 * y + x]", "tile[x][y]", False, id="a row is left"),
+        pytest.param("tile[1][x]", "tile[x][y]", True, id="always one row"),
+        pytest.param("((float *)tile)[32 * y + x]", "tile[x][y]", False, id="no rows"),
+        pytest.param("tile[y][x]", "(*(float (*)[32])tile[x])[y]", True, id="a pointer to a row"),
+    ],
+)
+def test_pads_need_accesses_that_keep_to_rows(
+    tmp_path: Path, store: str, load: str, pads: bool
+) -> None:
+    found = flip(tmp_path, store=store, load=load)
+    assert ("pad" in found) is pads
+    assert found["swizzle"] == {"store": (1, 1), "load": (32, 1)}  # it moves bytes, not rows
+
+
 def test_a_tile_without_conflict_is_not_touched(tmp_path: Path) -> None:
     kernel = analysed(
         tmp_path,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from coalescecheck import lower
-from coalescecheck.advice.trial import Change, Subject, worth_trying
+from coalescecheck.advice.shared_arrays import candidates, keeps_to_rows
+from coalescecheck.advice.trial import Change, Subject
+from coalescecheck.analysis import AccessResult
 from coalescecheck.arch import STATIC_SHARED_BYTES
 from coalescecheck.ir.kernel import Array, Space
 
@@ -14,15 +16,14 @@ PADS = (1, 2, 4, 8)  # elements; wider pads keep the alignment of vector accesse
 
 def changes(subject: Subject) -> Iterator[Iterator[Change]]:
     """For every conflicting shared array with rows: the pads that fit."""
-    for array in subject.kernel.arrays.values():
-        rows = array.space is Space.SHARED and len(array.dims) >= 2
-        if rows and worth_trying(subject.of_array(array.name), "shared"):
-            yield _pads(subject, array)
+    for array, mine, widest in candidates(subject):
+        if keeps_to_rows(subject, array, mine):
+            yield _pads(subject, array, mine, widest)
 
 
-def _pads(subject: Subject, array: Array) -> Iterator[Change]:
-    mine = subject.of_array(array.name)
-    widest = max(p.width for a in mine for p in a.access.pieces)
+def _pads(
+    subject: Subject, array: Array, mine: Sequence[AccessResult], widest: int
+) -> Iterator[Change]:
     row = array.dims[-1] * array.element_size
     for pad in PADS:
         wider = row + pad * array.element_size

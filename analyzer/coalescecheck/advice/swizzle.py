@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from coalescecheck.advice.rewriting import with_addresses
-from coalescecheck.advice.trial import Change, Subject, worth_trying
+from coalescecheck.advice.shared_arrays import candidates
+from coalescecheck.advice.trial import Change, Subject
 from coalescecheck.ir.expr import ArrayBase, Binary, Cast, Const, Expr
-from coalescecheck.ir.kernel import Array, Atomic, Load, Space, Store
+from coalescecheck.ir.kernel import Array, Atomic, Load, Store
 from coalescecheck.ir.types import I64, PTR
 
 BANKS_BYTES = 128  # of one pass over all banks: shorter rows share it
 MOST_DIMS = 4
-ODD_KINDS = ("wmma", "texture")  # no lane's address is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +41,7 @@ class Pattern:
 
 def changes(subject: Subject) -> Iterator[Iterator[Change]]:
     """For every conflicting shared array with rows of a power of two of bytes: its swizzle."""
-    for array in subject.kernel.arrays.values():
-        if array.space is not Space.SHARED or len(array.dims) < 2:
-            continue
-        mine = subject.of_array(array.name)
-        if not worth_trying(mine, "shared") or not _has_plain_accesses(subject, array):
-            continue
-        widest = max(p.width for a in mine for p in a.access.pieces)
+    for array, _, widest in candidates(subject):
         pattern = pattern_of(array, widest)
         if pattern is not None:
             yield iter([_change(subject, array, pattern)])
@@ -63,14 +57,6 @@ def pattern_of(array: Array, widest: int) -> Pattern | None:
     if planes and (array.dims[-2] % (rows * chunks) or len(array.dims) > MOST_DIMS):
         return None  # the row's number in its plane is not that in the whole array
     return Pattern(row, chunk, rows, chunks)
-
-
-def _has_plain_accesses(subject: Subject, array: Array) -> bool:
-    """Whether all accesses that may reach the array reach only it, at addresses of lanes."""
-    running = [a for a in subject.accesses if a.requests != 0]
-    lost = any(not a.array for a in running)
-    mine = subject.of_array(array.name)
-    return not lost and all(a.array == array.name and a.access.kind not in ODD_KINDS for a in mine)
 
 
 def _change(subject: Subject, array: Array, pattern: Pattern) -> Change:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from coalescecheck import rules
-from coalescecheck.analysis import AccessResult, KernelAnalysis, PadTrial, Race
+from coalescecheck.analysis import AccessResult, KernelAnalysis, Race, Trial
 from coalescecheck.findings import Finding, Suppressed
 from coalescecheck.launch import Launch
 from coalescecheck.report.model import FileReport, InternalError, Report, RuleInfo
@@ -46,15 +46,16 @@ COLUMN = access(
     efficiency=None,
     sample_lanes=tuple(128 * lane for lane in range(32)),
 )
-PAD = PadTrial(
+PAD = Trial(
+    "pad",
     "tile",
-    "tile[32][32]",
-    "tile[32][33]",
-    1,
+    "`tile[32][33]`",
+    "declare `tile[32][33]` instead of `tile[32][32]`",
     {3: 32.0},
     {3: 1.0},
     {3: tuple(132 * lane for lane in range(32))},
-    Edit(Span(PATH, 4, 27), 29, "33"),
+    amount=1,
+    edit=Edit(Span(PATH, 4, 27), 29, "33"),
 )
 
 
@@ -76,7 +77,7 @@ def report_of(*kernels: KernelAnalysis, **facts: Any) -> Report:
 def ordinary() -> Report:
     """A clean access, a strided one and a bank conflict with its fix."""
     clean = access(2, at=(7, 5), index="out[threadIdx.x]", sample_lanes=tuple(range(0, 128, 4)))
-    return report_of(kernel(STRIDED, COLUMN, clean, pad_trials=(PAD,)))
+    return report_of(kernel(STRIDED, COLUMN, clean, trials=(PAD,)))
 
 
 def hostile(text: str = HOSTILE) -> Report:
@@ -106,7 +107,9 @@ def hostile(text: str = HOSTILE) -> Report:
         wavefronts=exactly(2, 1),
         sample_lanes=tuple(8 * lane for lane in range(32)),
     )
-    trial = PadTrial(text, text, text, 1, {1: 2.0}, {1: 1.0}, {}, Edit(span, 2, text))
+    trial = Trial(
+        "pad", text, text, text, {1: 2.0}, {1: 1.0}, assumptions=(text,), edit=Edit(span, 2, text)
+    )
     analysis = kernel(
         strange,
         shared,
@@ -117,7 +120,7 @@ def hostile(text: str = HOSTILE) -> Report:
         params={text: 1},
         assumptions=(text,),
         races=(Race(text, (span, span), "RAW"),),
-        pad_trials=(trial,),
+        trials=(trial,),
         diagnostics=(Diagnostic(span, "warning", text),),
     )
     lost = kernel(name=text, span=span, status="failed", reason=text)

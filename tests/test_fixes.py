@@ -103,5 +103,5 @@ def test_a_silenced_finding_is_not_fixed(path: Path) -> None:
 
 
 def test_a_file_that_changed_since_is_left_alone(path: Path) -> None:
-    report: Report = report_of(kernel(COLUMN, pad_trials=(PAD,)))
+    report: Report = report_of(kernel(COLUMN, trials=(PAD,)))
     assert changes(report) == ()

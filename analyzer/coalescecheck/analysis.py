@@ -12,6 +12,9 @@ from coalescecheck.ir.kernel import Access, Array
 from coalescecheck.launch import Launch
 from coalescecheck.source import Diagnostic, Edit, Span
 
+WORTHWHILE = 1.1  # a change that saves less is worth no word
+KINDS = ("pad", "swizzle", "block", "swap", "vector", "layout")  # of trials, the least work first
+
 
 @dataclass(frozen=True, slots=True)
 class Count:
@@ -226,21 +229,29 @@ class Race:
 
 
 @dataclass(frozen=True, slots=True)
-class PadTrial:
-    """A shared array re-analysed with ``pad`` extra elements per row.
+class Trial:
+    """A change of a kernel or its launch, made in the model and analysed again.
 
-    ``before`` and ``after`` map access ids to the mean (or the maximum where there is no mean)
-    of wavefronts per request of every access of the array; ``lanes_after`` to the sample request
-    after the change.  ``edit`` is the change of the declaration, where it is a local one.
+    ``kind``: pad | swizzle | block | swap | vector | layout, on the ``array`` named (empty: the
+    whole kernel).  ``change`` completes "32 → 1 wavefronts with ..."; ``description`` says what to
+    do.  ``before`` and ``after`` map ids of all accesses the change may touch to sectors or
+    wavefronts per request (the mean, or the maximum where there is no mean); accesses that become
+    one share the sum of theirs.  ``at_most`` are the ids whose ``after`` is such a maximum,
+    ``assumptions`` what only the new numbers rely on.  ``lanes_after`` is the sample request after
+    the change.  ``amount`` is the number of elements a pad adds; ``edit`` the change of the
+    source, where it is a local one.
     """
 
+    kind: str
     array: str
-    declared: str  # tile[32][32]
-    padded: str  # tile[32][33]
-    pad: int
+    change: str
+    description: str
     before: dict[int, float]
     after: dict[int, float]
     lanes_after: dict[int, tuple[int | None, ...]] = field(default_factory=dict)
+    at_most: frozenset[int] = frozenset()
+    assumptions: tuple[str, ...] = ()
+    amount: int = 0
     edit: Edit | None = None
 
     @property
@@ -249,6 +260,11 @@ class PadTrial:
         return all(self.after[i] <= self.before[i] for i in self.before) and any(
             self.after[i] < self.before[i] for i in self.before
         )
+
+    def helps_with(self, access: int) -> bool:
+        """Whether it is worth proposing for one access: a tenth of its cost goes, or more."""
+        cost = self.before.get(access, 0)
+        return cost > 0 and self.helps and cost >= WORTHWHILE * self.after[access]
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,12 +289,31 @@ class KernelAnalysis:
     accesses: tuple[AccessResult, ...] = ()
     races: tuple[Race, ...] = ()
     arrays: dict[str, Array] = field(default_factory=dict)
-    pad_trials: tuple[PadTrial, ...] = ()
+    trials: tuple[Trial, ...] = ()
     totals: KernelTotals | None = None
     array_traffic: tuple[ArrayTraffic, ...] = ()
     relative_time: RelativeTime | None = None
     shared_steps: dict[str, frozenset[int] | None] = field(default_factory=dict)
     diagnostics: tuple[Diagnostic, ...] = ()
+
+    def proposals(self, result: AccessResult) -> tuple[Trial, ...]:
+        """The trials that help with one access, the best of each kind; what leaves least first."""
+        here = result.access.id
+        best: dict[str, Trial] = {}
+        for trial in self.trials:
+            known = best.get(trial.kind)
+            if trial.helps_with(here) and (known is None or _rank(trial) < _rank(known)):
+                best[trial.kind] = trial
+        return tuple(
+            sorted(
+                best.values(),
+                key=lambda t: (round(t.after[here] / t.before[here], 3), KINDS.index(t.kind)),
+            )
+        )
+
+
+def _rank(trial: Trial) -> tuple[float, int]:
+    return sum(trial.after.values()), trial.amount
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Where in the source a proposed change belongs, when it is a change of one line.
 
-In: a file's text and its kernels' analyses.  Out: the analyses with edits at their pad trials.
+In: a file's text and its kernels' analyses.  Out: the analyses with edits at their trials.
 No edit is better than a wrong one: a declaration that a macro or template wrote, or that other
 launches of the kernel may need as it is, gets none.
 """
@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from coalescecheck.analysis import KernelAnalysis, PadTrial
+from coalescecheck.analysis import KernelAnalysis, Trial
 from coalescecheck.ir.kernel import Array
 from coalescecheck.source import Edit, Span
 
@@ -25,8 +25,8 @@ def with_edits(
     """The analyses of one file, with an edit at each trial that is one."""
     lines = text.split("\n")
     return tuple(
-        replace(each, pad_trials=tuple(_located(path, lines, each, t, analyses) for t in trials))
-        if (trials := each.pad_trials)
+        replace(each, trials=tuple(_located(path, lines, each, t, analyses) for t in each.trials))
+        if each.trials
         else each
         for each in analyses
     )
@@ -36,22 +36,25 @@ def _located(
     path: str,
     lines: Sequence[str],
     analysis: KernelAnalysis,
-    trial: PadTrial,
+    trial: Trial,
     analyses: Sequence[KernelAnalysis],
-) -> PadTrial:
+) -> Trial:
     array = analysis.arrays.get(trial.array)
+    if trial.kind != "pad":
+        return trial
     if array is None or analysis.template or array.span.file != path or array.span.note:
         return trial
     if not all(_agrees(other, trial) for other in analyses if other.span == analysis.span):
         return trial
-    return replace(trial, edit=_pad_edit(lines, array, trial.pad))
+    return replace(trial, edit=_pad_edit(lines, array, trial.amount))
 
 
-def _agrees(other: KernelAnalysis, trial: PadTrial) -> bool:
+def _agrees(other: KernelAnalysis, trial: Trial) -> bool:
     """Whether the same change was tried under another launch and made nothing worse there."""
     return any(
-        mine.array == trial.array and mine.pad == trial.pad and mine.helps
-        for mine in other.pad_trials
+        (mine.kind, mine.array, mine.amount) == (trial.kind, trial.array, trial.amount)
+        and mine.helps
+        for mine in other.trials
     )
 
 

@@ -34,8 +34,9 @@ class Fix:
 @dataclass(frozen=True, slots=True)
 class Finding:
     """``access`` is the id of the access in its kernel, None for findings about a kernel.
-    ``reason`` says why the number is what it is; ``advice`` is one line.  ``ratio`` is what the
-    access costs over the least it could cost, None where there is no such number.  ``instances``
+    ``reason`` says why the number is what it is; ``advice`` is one line.  ``fix`` is the best
+    change that was shown to help, ``alternatives`` are others.  ``ratio`` is what the access costs
+    over the least it could cost, None where there is no such number.  ``instances``
     are all kernels, template instances and launches of which the same is true, in words; the
     first is the one ``access`` belongs to.  ``waste`` are the sectors or wavefronts beyond the
     least over the whole launch, None where their number is not known.  ``also`` are further
@@ -49,6 +50,7 @@ class Finding:
     reason: str = ""
     advice: str = ""
     fix: Fix | None = None
+    alternatives: tuple[Fix, ...] = ()
     access: int | None = None
     ratio: float | None = None
     instances: tuple[str, ...] = ()
@@ -60,6 +62,11 @@ class Finding:
         """Sorts the worst first: by severity, by waste where it is known, by ratio."""
         known = self.waste is not None
         return (-self.severity, not known, -(self.waste or 0), -(self.ratio or 0.0))
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Every change that was shown to help, the best first."""
+        return () if self.fix is None else (self.fix, *self.alternatives)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,8 @@ def changes(report: Report) -> tuple[Changed, ...]:
     """Every file that the fixes of ``report`` change."""
     by_file: dict[str, list[Edit]] = {}
     for finding in worst_first(report):
-        edit = None if finding.fix is None else finding.fix.edit
-        if edit is not None and finding.fix is not None and finding.fix.verified:
+        edit = next((f.edit for f in finding.fixes if f.edit is not None and f.verified), None)
+        if edit is not None:
             by_file.setdefault(edit.span.file, []).append(edit)
     texts = {file.analysis.path: file.analysis.text for file in report.files}
     made = (_changed(path, texts.get(path, ""), _apart(edits)) for path, edits in by_file.items())

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from coalescecheck import lower
-from coalescecheck.advice import pad_trials
+from coalescecheck.advice import Subject, trials
 from coalescecheck.analysis import KernelAnalysis
 from coalescecheck.copies import merged
 from coalescecheck.cost import relative_time
@@ -51,6 +51,17 @@ def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> Ker
     status, reason = _status(diagnostics)
     if summary.reason:
         status, reason = "partial", summary.reason
+    subject = Subject(
+        source=kernel_c,
+        kernel=kernel,
+        launch=launch,
+        params=params,
+        facts=facts,
+        accesses=checked.accesses,
+        assumptions=summary.assumptions,
+        races=checked.races,
+        simulated=options.verify,
+    )
     return KernelAnalysis(
         name=kernel_c.name,
         span=kernel_c.span,
@@ -63,7 +74,8 @@ def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> Ker
         accesses=merged(checked.accesses),
         races=checked.races,
         arrays=kernel.arrays,
-        pad_trials=pad_trials(kernel_c, kernel, launch, params, facts, checked.accesses),
+        # an access that is not seen could get worse
+        trials=trials(subject) if status == "analysed" else (),
         diagnostics=diagnostics + said,
         array_traffic=summary.array_traffic,
         shared_steps=summary.shared_steps,

@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from coalescecheck import rules
-from coalescecheck.analysis import Count, KernelAnalysis, L1Wavefronts, PadTrial, Race
+from coalescecheck.analysis import Count, KernelAnalysis, L1Wavefronts, Race, Trial
 from coalescecheck.launch import Launch
 from coalescecheck.report import FORMATS, renderer
 from coalescecheck.report.model import FileReport, InternalError, Report, Terminal
@@ -46,7 +46,7 @@ def rendered(*kernels: KernelAnalysis, **report: Any) -> dict[str, Any]:
 
 def everything() -> dict[str, Any]:
     spans = (Span(PATH, 5, 5), Span(PATH, 7, 24))
-    pad = PadTrial("tile", "tile[32][32]", "tile[32][33]", 1, {3: 32.0}, {3: 1.0})
+    pad = Trial("pad", "tile", "`tile[32][33]`", "declare it so", {3: 32.0}, {3: 1.0}, amount=1)
     symbolic = access(
         1,
         lane_stride_bytes="4*n",
@@ -61,7 +61,7 @@ def everything() -> dict[str, Any]:
         kernel(
             access(l1_wavefronts=L1),
             COLUMN,
-            pad_trials=(pad,),
+            trials=(pad,),
             races=(Race("tile", spans, "RAW"),),
             totals=kernel_totals([], complete=False),
         ),

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from coalescecheck import rules
-from coalescecheck.analysis import Count, KernelAnalysis, Verified
+from coalescecheck.analysis import AccessResult, Count, KernelAnalysis, Verified
 from coalescecheck.ir.kernel import Op
 from coalescecheck.launch import Launch
 from coalescecheck.report import renderer
@@ -233,3 +233,26 @@ def test_a_finding_in_a_header_is_shown_without_an_excerpt() -> None:
     shown = text(kernel(there))
     assert "tile.cuh:5:38: warning" in shown
     assert "^~" not in shown
+
+
+@pytest.mark.parametrize(
+    ("accesses", "words"),
+    [
+        pytest.param([access()], "1 of 1 access", id="the only one"),
+        pytest.param([access(), access(1)], "all 2 accesses", id="all"),
+        pytest.param([STRIDED, access(1)], "1 of 2 accesses", id="some"),
+        pytest.param([access(pattern="irregular", lane_stride_bytes=None)], "1 of 1 access",
+                     id="whatever the pattern, it costs what it must"),
+        pytest.param([STRIDED], None, id="none"),
+        pytest.param([access(certainty="unknown", sectors=None)], None, id="unknown"),
+        pytest.param([access(certainty="data-dependent", pattern="gather",
+                             sectors=Count(4, 32, None, 4))], None, id="the data decides"),
+        pytest.param([access(sectors=Count(4, 5, None, 4))], None, id="perhaps a sector more"),
+    ],
+)  # fmt: skip
+def test_accesses_that_are_fine_are_called_clean(
+    accesses: list[AccessResult], words: str | None
+) -> None:
+    shown = text(kernel(*accesses))
+    line = next((s for s in shown.splitlines() if s.startswith("  clean ")), None)
+    assert line == (None if words is None else f"  clean     {words}")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from coalescecheck import rules
-from coalescecheck.analysis import Count, PadTrial, Race, Verified
+from coalescecheck.analysis import Count, Race, Trial, Verified
 from coalescecheck.source import Span
 from hand_made import PATH, access, exactly, kernel
 
@@ -24,10 +24,10 @@ def shared(wavefronts: Count, **facts: Any) -> Any:
     )
 
 
-def trial(pad: int, after: dict[int, float], before: dict[int, float] | None = None) -> PadTrial:
-    return PadTrial(
-        "tile", "tile[32][32]", f"tile[32][{32 + pad}]", pad, before or {1: 1.0, 3: 32.0}, after
-    )
+def trial(pad: int, after: dict[int, float], before: dict[int, float] | None = None) -> Trial:
+    padded = f"`tile[32][{32 + pad}]`"
+    before = before or {1: 1.0, 3: 32.0}
+    return Trial("pad", "tile", padded, f"declare {padded}", before, after, amount=pad)
 
 
 @pytest.mark.parametrize(
@@ -109,12 +109,12 @@ def test_the_reason_counts_the_banks() -> None:
     ],
 )
 def test_a_pad_is_proposed_only_when_it_was_shown_to_help(
-    trials: list[PadTrial], fix: str | None
+    trials: list[Trial], fix: str | None
 ) -> None:
-    (finding,) = rules.check(kernel(shared(exactly(32, 1)), pad_trials=tuple(trials)))
+    (finding,) = rules.check(kernel(shared(exactly(32, 1)), trials=tuple(trials)))
     if fix is None:
         assert finding.fix is None
-        assert finding.advice == "no pad of 1 to 1 elements per row of `tile[32][32]` helps here"
+        assert finding.advice == "no pad of 1 to 1 elements per row of `tile` helps here"
     else:
         assert finding.fix is not None
         assert finding.fix.verified

@@ -80,7 +80,7 @@ def test_offsets_count_from_the_start_of_the_array(results: list[AccessResult]) 
 def test_a_pad_trial_has_the_request_after_the_change() -> None:
     report = coalescecheck.analyze(EXAMPLES / "transpose.cu", verify=False)
     kernel = next(k for k in report.kernels if k.template.get("PAD") == "0")
-    (trial,) = kernel.pad_trials
+    (trial,) = (t for t in kernel.trials if t.kind == "pad")
     (load,) = (a for a in kernel.accesses if a.space == "shared" and a.access.op == "load")
     assert load.sample_lanes == tuple(128 * lane for lane in range(32))
     assert trial.lanes_after[load.access.id] == tuple(132 * lane for lane in range(32))

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from coalescecheck import wording
-from coalescecheck.analysis import AccessResult, Count, KernelAnalysis, PadTrial
+from coalescecheck.analysis import AccessResult, Count, KernelAnalysis, Trial
 from coalescecheck.findings import Finding
 from coalescecheck.report.markup import Markup, join, tag
-from coalescecheck.report.model import FileReport
+from coalescecheck.report.model import CLEAN, FileReport, excess_of
 from coalescecheck.report.pictures import bank_map, sector_strip
 from coalescecheck.report.source_view import Line, Piece, kernel_source
 from coalescecheck.report.text import launch_text, verification_text
@@ -77,19 +77,23 @@ def _finding(anchor: str, finding: Finding) -> Markup:
         " ",
         tag("a", f"line {finding.span.line}", href=f"#{anchor}-l{finding.span.line}"),
     )
-    fix = finding.fix
-    tried = None
-    if fix is not None:
-        said = f"{fix.description}: {fix.before} → {fix.after}"
-        tried = tag("p", tag("b", "Tried: "), _prose(said), class_="fix")
-    advice = finding.advice if fix is None else ""
+    tried = (
+        tag(
+            "p",
+            tag("b", "Or: " if at else "Tried: "),
+            _prose(f"{fix.description}: {fix.before} → {fix.after}"),
+            class_="fix",
+        )
+        for at, fix in enumerate(finding.fixes)
+    )
+    advice = finding.advice if finding.fix is None else ""
     return tag(
         "article",
         tag("p", title),
         tag("p", _prose(finding.message)),
         tag("p", _prose(finding.reason)) if finding.reason else None,
         tag("p", tag("b", "Advice: "), _prose(advice)) if advice else None,
-        tried,
+        *tried,
         class_=f"finding {finding.severity}",
     )
 
@@ -127,7 +131,7 @@ def _piece(anchor: str, piece: Piece) -> Markup:
     inside: list[str] = [_piece(anchor, each) for each in piece.inside] or [piece.text]
     if not piece.accesses:
         return join(*inside)
-    worst = max(piece.accesses, key=lambda result: _excess(result) or 0.0)
+    worst = max(piece.accesses, key=lambda result: excess_of(result) or 0.0)
     said = "; ".join(f"{wording.kind(r)}: {cost_of(r)}" for r in piece.accesses)
     link = tag("a", MARKS[grade_of(worst)], href=f"#{anchor}-a{worst.access.id}", aria_label=said)
     return tag("mark", *inside, link, class_=grade_of(worst), title=said)
@@ -144,7 +148,7 @@ def _table(anchor: str, kernel: KernelAnalysis) -> Markup:
 
 
 def _row(anchor: str, result: AccessResult, kernel: KernelAnalysis) -> Markup:
-    span, excess = result.access.span, _excess(result)
+    span, excess = result.access.span, excess_of(result)
     count = _count(result)
     place = f"{span.line}:{span.column}"
     shown = place if span.file == kernel.span.file else f"{span.file}:{place}"
@@ -200,31 +204,32 @@ def _pictures(result: AccessResult, kernel: KernelAnalysis) -> Iterator[Markup]:
     lanes, width = result.sample_lanes, result.width_bytes
     if not any(lane is not None for lane in lanes) or not width:
         return
+    if result.space not in ("global", "shared"):
+        return
+    before = _picture(result, lanes)
+    trial = _helpful(kernel, result)
+    if trial is None:
+        yield tag("div", before, class_="pictures")
+        return
+    after = _picture(result, trial.lanes_after[result.access.id])
+    yield tag(
+        "div",
+        tag("div", tag("h4", "as written"), before),
+        tag("div", tag("h4", "with ", _prose(trial.change)), after),
+        class_="pictures",
+    )
+
+
+def _picture(result: AccessResult, lanes: Sequence[int | None]) -> Markup:
     if result.space == "global":
-        yield tag("div", sector_strip(lanes, width), class_="pictures")
-    elif result.space == "shared":
-        op = str(result.access.op)
-        before = tag("div", tag("h4", "as written"), bank_map(lanes, width, op))
-        trial = _helpful(kernel, result)
-        after = None
-        if trial is not None:
-            changed = bank_map(trial.lanes_after[result.access.id], width, op)
-            after = tag("div", tag("h4", "with ", tag("code", trial.padded)), changed)
-        yield tag("div", before, after, class_="pictures")
+        return sector_strip(lanes, result.width_bytes)
+    return bank_map(lanes, result.width_bytes, str(result.access.op))
 
 
-def _helpful(kernel: KernelAnalysis, result: AccessResult) -> PadTrial | None:
-    """The pad that leaves the fewest wavefronts of this access, the smallest of equals."""
+def _helpful(kernel: KernelAnalysis, result: AccessResult) -> Trial | None:
+    """The best change after which a request of this access is known."""
     here = result.access.id
-    useful = [
-        trial
-        for trial in kernel.pad_trials
-        if trial.array == result.array
-        and trial.helps
-        and trial.lanes_after.get(here)
-        and trial.after[here] < trial.before[here]
-    ]
-    return min(useful, key=lambda trial: (sum(trial.after.values()), trial.pad), default=None)
+    return next((t for t in kernel.proposals(result) if t.lanes_after.get(here)), None)
 
 
 def derivation(result: AccessResult) -> list[tuple[str, str]]:
@@ -269,17 +274,9 @@ def cost_of(result: AccessResult) -> str:
     return f"{wording.amount(count)} {unit}{'' if count.min == count.max == 1 else 's'}"
 
 
-def _excess(result: AccessResult) -> float | None:
-    """Cost over the least possible, where that is known and no matter of the data."""
-    count = _count(result)
-    if count is None or not count.ideal or result.certainty in ("data-dependent", "unknown"):
-        return None
-    return _mean(count) / count.ideal
-
-
 def grade_of(result: AccessResult) -> str:
     """``clean``, ``note``, ``wasteful`` (twice the ideal or more) or ``unknown``."""
-    excess = _excess(result)
+    excess = excess_of(result)
     if excess is None:
         return "unknown"
-    return "wasteful" if excess >= 2 else "note" if excess >= 1.1 else "clean"
+    return "wasteful" if excess >= 2 else "note" if excess >= CLEAN else "clean"

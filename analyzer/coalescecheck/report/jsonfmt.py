@@ -20,6 +20,7 @@ from coalescecheck.analysis import (
     Race,
     RelativeTime,
     Total,
+    Trial,
     UniqueSectors,
     Verified,
 )
@@ -90,6 +91,7 @@ def _kernel(kernel: KernelAnalysis) -> dict[str, Any]:
         "totals": _totals(kernel.totals),
         "relative_time": _relative_time(kernel.relative_time),
         "arrays": [_array(traffic) for traffic in kernel.array_traffic],
+        "trials": [_trial(trial) for trial in kernel.trials if trial.helps],
     }
 
 
@@ -173,6 +175,20 @@ def _array(traffic: ArrayTraffic) -> dict[str, Any]:
     }
 
 
+def _trial(trial: Trial) -> dict[str, Any]:
+    return {
+        "kind": trial.kind,
+        "array": trial.array,
+        "change": trial.change,
+        "description": trial.description,
+        "accesses": [
+            {"id": access, "before": before, "after": trial.after[access]}
+            for access, before in trial.before.items()
+        ],
+        "assumptions": list(trial.assumptions),
+    }
+
+
 def _relative_time(found: RelativeTime | None) -> dict[str, Any] | None:
     return None if found is None else {"gpu": found.gpu, "up_to": round(found.up_to, 2)}
 
@@ -218,6 +234,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "reason": finding.reason,
         "advice": finding.advice,
         "fix": _fix(finding.fix),
+        "alternatives": [_fix(fix) for fix in finding.alternatives],
         "access": finding.access,
         "ratio": finding.ratio,
         "instances": list(finding.instances),

@@ -14,6 +14,7 @@ from coalescecheck.analysis import AccessResult, FileAnalysis, KernelAnalysis
 from coalescecheck.findings import Finding, Severity, Suppressed
 from coalescecheck.source import Diagnostic
 
+CLEAN = 1.1  # times the ideal: an access below has nothing to report
 SECTOR_BYTES = 32
 
 
@@ -137,6 +138,14 @@ class Totals:
     kernels: Counter[str] = field(default_factory=Counter)
     accesses: Counter[str] = field(default_factory=Counter)
     findings: Counter[str] = field(default_factory=Counter)
+
+
+def excess_of(result: AccessResult) -> float | None:
+    """Cost over the least possible, where that is known and no matter of the data."""
+    count = result.sectors if result.wavefronts is None else result.wavefronts
+    if count is None or not count.ideal or result.certainty in ("data-dependent", "unknown"):
+        return None
+    return (count.max if count.mean is None else count.mean) / count.ideal
 
 
 @dataclass(frozen=True, slots=True)

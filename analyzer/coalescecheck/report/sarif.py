@@ -109,9 +109,9 @@ def _results(file: FileReport, indices: dict[str, int], root: Path) -> Iterator[
         }
         if finding.rule in indices:
             result["ruleIndex"] = indices[finding.rule]
-        fix = finding.fix
-        if fix is not None and fix.edit is not None:
-            result["fixes"] = [_fix(fix, fix.edit)]
+        fixes = [_fix(fix, fix.edit) for fix in finding.fixes if fix.edit is not None]
+        if fixes:
+            result["fixes"] = fixes
         yield result
 
 

@@ -20,7 +20,14 @@ from coalescecheck.analysis import AccessResult, KernelAnalysis
 from coalescecheck.findings import Finding, Severity
 from coalescecheck.launch import Launch
 from coalescecheck.report.excerpt import excerpt
-from coalescecheck.report.model import FileReport, Report, Terminal, traffic
+from coalescecheck.report.model import (
+    CLEAN,
+    FileReport,
+    Report,
+    Terminal,
+    excess_of,
+    traffic,
+)
 from coalescecheck.report.tables import INDENT, access_tables, details
 
 COLOURS = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold cyan"}
@@ -100,6 +107,8 @@ def _facts(kernel: KernelAnalysis) -> RenderableType:
         table.add_row("accesses", "none")
     for at, line in enumerate(_traffic(kernel)):
         table.add_row("" if at else "total", line)
+    if clean := clean_text(kernel):
+        table.add_row("clean", clean)
     return Padding(table, (0, 0, 0, INDENT))
 
 
@@ -128,6 +137,15 @@ def verification_text(kernel: KernelAnalysis) -> str:
     left_out = len(kernel.accesses) - len(checked)
     rest = f"; {wording.plural(left_out, 'access')} not compared" if left_out else ""
     return f"simulation: {warps} checked, {accesses} {agreement}{rest}"
+
+
+def clean_text(kernel: KernelAnalysis) -> str:
+    """How many accesses need no look: they cost what their bytes must; empty for none."""
+    clean = [a for a in kernel.accesses if (excess_of(a) or CLEAN) < CLEAN]
+    every = len(kernel.accesses)
+    if len(clean) == every > 1:
+        return f"all {every} accesses"
+    return f"{len(clean)} of {wording.plural(every, 'access')}" if clean else ""
 
 
 def _traffic(kernel: KernelAnalysis) -> Iterator[str]:
@@ -175,7 +193,7 @@ def _notes(kernel: KernelAnalysis) -> Table | None:
 def _explained_alike(finding: Finding) -> tuple[object, ...]:
     """Findings of one line (a load and its store) share their excerpt and what is said below."""
     place = (finding.span.file, finding.span.line, finding.span.note)
-    return (place, finding.reason, finding.advice, finding.fix, finding.instances)
+    return (place, finding.reason, finding.advice, finding.fixes, finding.instances)
 
 
 def _findings(alike: tuple[Finding, ...], file: FileReport) -> Iterator[RenderableType]:
@@ -206,10 +224,10 @@ def _explanation(finding: Finding) -> Table:
         table.add_row("why", finding.reason)
     if finding.advice and finding.fix is None:
         table.add_row("advice", finding.advice)
-    if finding.fix is not None:
-        fix = finding.fix
+    for at, fix in enumerate(finding.fixes):
         checked = "re-analysed" if fix.verified else "not checked"
-        table.add_row("fix", f"{fix.description}: {fix.before} → {fix.after} ({checked})")
+        said = f"{fix.description}: {fix.before} → {fix.after} ({checked})"
+        table.add_row("or" if at else "fix", said)
     for at, instance in enumerate(finding.instances):
         table.add_row("" if at else "in", instance)
     return table

@@ -119,7 +119,10 @@ def merge(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     unique: dict[tuple[object, ...], Finding] = {}
     for finding in findings:
         span = finding.span
-        key = (finding.rule, span.file, span.line, span.column, finding.message)
+        key = (
+            (finding.rule, span.file, span.line, span.column),
+            (finding.message, finding.fixes),  # a change may help one instance and not another
+        )
         known = unique.get(key)
         if known is None:
             unique[key] = finding

@@ -9,12 +9,12 @@ from __future__ import annotations
 import inspect
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from coalescecheck import wording
-from coalescecheck.analysis import AccessResult, Count, KernelAnalysis
+from coalescecheck.analysis import AccessResult, Count, KernelAnalysis, Trial
 from coalescecheck.findings import Finding, Fix, Severity
 from coalescecheck.launch import WARP_SIZE
 
@@ -73,11 +73,11 @@ class Rule(ABC):
         *,
         reason: str = "",
         advice: str = "",
-        fix: Fix | None = None,
+        fixes: Sequence[Fix] = (),
         ratio: float | None = None,
         also: tuple[int, ...] = (),
     ) -> Finding:
-        """A finding about one access."""
+        """A finding about one access; ``fixes`` are those of ``fixes``, the best first."""
         return Finding(
             rule=self.code,
             severity=severity,
@@ -86,7 +86,8 @@ class Rule(ABC):
             message=message,
             reason=reason,
             advice=advice,
-            fix=fix,
+            fix=fixes[0] if fixes else None,
+            alternatives=tuple(fixes[1:]),
             access=result.access.id,
             ratio=ratio,
             instances=(wording.instance(analysis),),
@@ -228,6 +229,36 @@ def runs_with_holes(analysis: KernelAnalysis, result: AccessResult) -> bool:
     running = [lane for lane, offset in enumerate(result.sample_lanes) if offset is not None]
     holes = bool(running) and running[-1] - running[0] >= len(running)
     return holes and not rows_are_shorter_than_a_sector(analysis, result)
+
+
+def fixes(analysis: KernelAnalysis, result: AccessResult) -> tuple[Fix, ...]:
+    """The changes that were shown to help with this access, the best first."""
+    return tuple(_fix(trial, result) for trial in analysis.proposals(result))
+
+
+def proposal(analysis: KernelAnalysis, result: AccessResult) -> str:
+    """The best change in one line, "32 → 1 wavefront with `tile[32][33]`"; empty for none."""
+    for trial, fix in zip(analysis.proposals(result), fixes(analysis, result), strict=True):
+        before = fix.before.rpartition(" ")[0]
+        return f"{before} → {fix.after} with {trial.change}"
+    return ""
+
+
+def _fix(trial: Trial, result: AccessResult) -> Fix:
+    count = result.sectors if result.wavefronts is None else result.wavefronts
+    unit = "sector" if result.wavefronts is None else "wavefront"
+    here = result.access.id
+    bound = count is not None and count.mean is None and count.min != count.max
+    condition = f" if {' and '.join(trial.assumptions)}" if trial.assumptions else ""
+    return Fix(
+        description=trial.description,
+        verified=True,
+        before=("up to " if bound else "") + wording.plural(trial.before[here], unit),
+        after=("up to " if here in trial.at_most else "")
+        + wording.plural(trial.after[here], unit)
+        + condition,
+        edit=trial.edit,
+    )
 
 
 def sentence(*parts: str) -> str:

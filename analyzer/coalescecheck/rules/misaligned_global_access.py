@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from coalescecheck import wording
 from coalescecheck.analysis import KernelAnalysis
 from coalescecheck.findings import Finding, Severity
-from coalescecheck.rules.base import Rule, excess, rows_are_shorter_than_a_sector, runs_with_holes
+from coalescecheck.rules.base import (
+    Rule,
+    excess,
+    fixes,
+    proposal,
+    rows_are_shorter_than_a_sector,
+    runs_with_holes,
+)
 
 WORTH_A_NOTE = 0.5  # sectors per request above the ideal
 
@@ -69,6 +76,8 @@ class MisalignedGlobalAccess(Rule):
                 f"{wording.what(result)}: {cost.text('sector', result)}; "
                 "contiguous lanes, but not from a 32-byte boundary",
                 reason=result.reason,
-                advice="start rows and offsets at a multiple of 32 bytes where you can",
+                advice=proposal(analysis, result)
+                or "start rows and offsets at a multiple of 32 bytes where you can",
+                fixes=fixes(analysis, result),
                 ratio=cost.ratio,
             )

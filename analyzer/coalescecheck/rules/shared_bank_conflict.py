@@ -6,9 +6,17 @@ from collections.abc import Iterator
 from math import gcd
 
 from coalescecheck import wording
-from coalescecheck.analysis import AccessResult, KernelAnalysis, PadTrial
-from coalescecheck.findings import Finding, Fix, Severity
-from coalescecheck.rules.base import Excess, Rule, excess, sentence, severity_of
+from coalescecheck.analysis import AccessResult, KernelAnalysis
+from coalescecheck.findings import Finding, Severity
+from coalescecheck.rules.base import (
+    Excess,
+    Rule,
+    excess,
+    fixes,
+    proposal,
+    sentence,
+    severity_of,
+)
 
 BANKS = 32
 BANK_BYTES = 4
@@ -54,8 +62,9 @@ class SharedBankConflict(Rule):
             out[(v + j) * n + u] = tile[threadIdx.x][threadIdx.y + j];
     }
     ```
-    One more element per row moves each row to the next bank. A pad is proposed only after the
-    kernel was analysed again with it and no access of the array got worse.
+    One more element per row moves each row to the next bank; `tile[r][c ^ r]` in every access
+    does so without more memory, where rows are a power of two wide. Either is proposed only after
+    the kernel was analysed and simulated again with it and no access of the array got worse.
 
     ## Limits
     8- and 16-byte accesses need 2 and 4 wavefronts without any conflict, and are judged against
@@ -74,7 +83,6 @@ class SharedBankConflict(Rule):
             severity = _severity(cost, result)
             if severity is None:
                 continue
-            trial = _best_trial(analysis, result)
             message = f"{wording.what(result)}: {cost.text('wavefront', result)}"
             yield self.finding(
                 analysis,
@@ -82,8 +90,8 @@ class SharedBankConflict(Rule):
                 severity,
                 sentence(message, wording.lane_step(result)),
                 reason=_reason(result),
-                advice=_advice(analysis, result, trial),
-                fix=None if trial is None else _fix(trial, result),
+                advice=proposal(analysis, result) or _advice(analysis, result),
+                fixes=fixes(analysis, result),
                 ratio=cost.ratio,
             )
 
@@ -124,41 +132,11 @@ def _reason(result: AccessResult) -> str:
     return result.reason
 
 
-def _best_trial(analysis: KernelAnalysis, result: AccessResult) -> PadTrial | None:
-    """The pad that leaves the fewest wavefronts, the smallest of equals, if it helps here."""
-    here = result.access.id
-    useful = [
-        trial
-        for trial in analysis.pad_trials
-        if trial.array == result.array
-        and trial.helps
-        and here in trial.after
-        and trial.after[here] < trial.before[here]
-    ]
-    return min(useful, key=lambda trial: (sum(trial.after.values()), trial.pad), default=None)
-
-
-def _fix(trial: PadTrial, result: AccessResult) -> Fix:
-    here = result.access.id
-    return Fix(
-        description=f"declare `{trial.padded}` instead of `{trial.declared}`",
-        verified=True,
-        before=wording.plural(trial.before[here], "wavefront"),
-        after=wording.plural(trial.after[here], "wavefront"),
-        edit=trial.edit,
-    )
-
-
-def _advice(analysis: KernelAnalysis, result: AccessResult, trial: PadTrial | None) -> str:
-    here = result.access.id
-    if trial is not None:
-        before = wording.number(trial.before[here])
-        after = wording.plural(trial.after[here], "wavefront")
-        return f"{before} → {after} with `{trial.padded}`"
-    tried = [trial for trial in analysis.pad_trials if trial.array == result.array]
-    if tried:
-        most = max(trial.pad for trial in tried)
-        return f"no pad of 1 to {most} elements per row of `{tried[0].declared}` helps here"
+def _advice(analysis: KernelAnalysis, result: AccessResult) -> str:
+    pads = [t for t in analysis.trials if t.kind == "pad" and t.array == result.array]
+    if pads:
+        most = max(trial.amount for trial in pads)
+        return f"no pad of 1 to {most} elements per row of `{result.array}` helps here"
     words = _words(result)
     if words is not None and words % 2 == 0:
         return "a step of an odd number of words visits every bank"

@@ -13,7 +13,9 @@ from coalescecheck.rules.base import (
     Excess,
     Rule,
     excess,
+    fixes,
     judged,
+    proposal,
     rows_are_shorter_than_a_sector,
     sentence,
 )
@@ -57,8 +59,9 @@ class StridedGlobalAccess(Rule):
     }
     ```
     Let `threadIdx.x` select the index that is contiguous in memory; where two arrays need
-    different ones, stage a tile in shared memory; store the members of a struct in arrays of
-    their own.
+    different ones, stage a tile in shared memory. Swapped axes, other block shapes, a vector for
+    neighbours of one lane and arrays of their own for the members of a struct are tried; what is
+    proposed as a fix was analysed and simulated again, and makes no other access worse.
 
     ## Limits
     Sectors are counted per request. Neighbouring warps or later iterations may find the rest of
@@ -90,6 +93,7 @@ class StridedGlobalAccess(Rule):
                 sentence(message, step),
                 reason=_reason(analysis, result),
                 advice=_advice(analysis, result) if severity >= Severity.WARNING else "",
+                fixes=fixes(analysis, result),
                 ratio=cost.ratio,
             )
 
@@ -126,6 +130,11 @@ def _reason(analysis: KernelAnalysis, result: AccessResult) -> str:
 
 
 def _advice(analysis: KernelAnalysis, result: AccessResult) -> str:
+    return proposal(analysis, result) or _untried(analysis, result)
+
+
+def _untried(analysis: KernelAnalysis, result: AccessResult) -> str:
+    """What to look at where no change that can be tried helps."""
     array = analysis.arrays.get(result.array)
     stride = result.lane_stride_bytes
     if array is not None and array.element_kind == "struct" and stride == array.element_size:
@@ -135,4 +144,7 @@ def _advice(analysis: KernelAnalysis, result: AccessResult) -> str:
         return f"a row of the block should fill a sector: blockDim.x a multiple of {lanes}"
     if isinstance(stride, int) and result.width_bytes < abs(stride) < SECTOR_BYTES:
         return "let neighbouring lanes use neighbouring elements"
+    swapped = [trial for trial in analysis.trials if trial.kind == "swap"]
+    if any(trial.after[i] > cost for trial in swapped for i, cost in trial.before.items()):
+        return "stage the data through a shared tile: swapped indices make another access worse"
     return "let threadIdx.x select the contiguous index, or stage the data through a shared tile"

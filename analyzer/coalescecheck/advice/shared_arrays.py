@@ -1,0 +1,47 @@
+"""Shared arrays whose rows can be moved, and whether accesses keep to the rows.
+
+In: a subject.  Out: arrays with conflicts, whose accesses are all seen and reach nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from coalescecheck.advice.offsets import Values
+from coalescecheck.advice.trial import Subject, worth_trying
+from coalescecheck.analysis import AccessResult
+from coalescecheck.ir.kernel import Array, Atomic, Load, Space, Store, walk
+
+ODD_KINDS = ("wmma", "texture")  # they know the row's length themselves
+
+
+def candidates(subject: Subject) -> Iterator[tuple[Array, Sequence[AccessResult], int]]:
+    """Conflicting arrays with rows, their accesses, and the bytes of the widest."""
+    for array in subject.kernel.arrays.values():
+        if array.space is not Space.SHARED or len(array.dims) < 2:
+            continue
+        mine = subject.of_array(array.name)
+        alone = all(a.array == array.name and a.access.kind not in ODD_KINDS for a in mine)
+        if alone and worth_trying(mine, "shared"):
+            yield array, mine, max(p.width for a in mine for p in a.access.pieces)
+
+
+def keeps_to_rows(subject: Subject, array: Array, mine: Sequence[AccessResult]) -> bool:
+    """Whether no access counts through the array as if it had no rows, as ``((T *)tile)[i]``
+    does: such an access would go elsewhere in longer rows."""
+    direct = re.compile(rf"\b{re.escape(array.name)}\s*\[")
+    ids = {a.access.id: bool(direct.search(a.access.index)) for a in mine}
+    values = Values(subject.kernel, subject.launch, subject.params)
+    row = array.dims[-1] * array.element_size
+    for stmt in walk(subject.kernel.body):
+        if not isinstance(stmt, Load | Store | Atomic) or stmt.access not in ids:
+            continue
+        typed, flat = (values.offset(stmt.address, stmt, through_casts=t) for t in (False, True))
+        if typed is None or flat is None:
+            return False
+        strides = any(factor % row == 0 for _, factor in typed.terms)
+        below = any(factor % row == 0 for _, factor in flat.terms)
+        if not strides and (below or not ids[stmt.access]):
+            return False
+    return True

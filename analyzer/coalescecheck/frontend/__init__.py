@@ -19,13 +19,24 @@ def load(
     include_dirs: Sequence[str] = (),
     templates: Mapping[str, str] | Iterable[tuple[str, str]] = (),
     arch_number: int = 800,
+    undefines: Iterable[str] = (),
+    pre_includes: Sequence[str] = (),
 ) -> SourceFile:
     """Read one file: its kernels as plain C, with their launches.
 
     ``defines`` are ``NAME`` or ``NAME=VALUE``; ``templates`` override template arguments by
-    parameter name; ``arch_number`` is 80 or 800 for sm_80.  Raises SourceError.
+    parameter name; ``arch_number`` is 80 or 800 for sm_80; ``undefines`` go before ``defines``;
+    ``pre_includes`` are headers to read before the file.  Raises SourceError.
     """
     # Other stages import this package for its records; only a real load pays for the parsers.
     from coalescecheck.frontend.loading import load_file
 
-    return load_file(path, tuple(defines), tuple(include_dirs), dict(templates), arch_number)
+    return load_file(
+        path,
+        dict(templates),
+        defines=tuple(defines),
+        include_dirs=tuple(include_dirs),
+        arch_number=arch_number,
+        undefines=tuple(undefines),
+        pre_includes=tuple(pre_includes),
+    )

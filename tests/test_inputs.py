@@ -193,6 +193,13 @@ def test_a_database_without_cuda_files_is_wrong_usage(project: Project) -> None:
     assert f"{DATABASE}: it has no entry for a CUDA file" in result.stderr
 
 
+def test_a_file_that_is_named_twice_is_read_once(project: Project) -> None:
+    project.compiled("src/k.cu", "-DSTEP=2")
+    (project.folder / "link.cu").symlink_to("src/k.cu")
+    given = ("src", "./src/k.cu", str(project.folder / "src/k.cu"), "link.cu", DATABASE)
+    assert loads(*given) == {"src/k.cu": 8, "link.cu": 8}
+
+
 # --- what is wrong costs only what it hits ----------------------------------------------------
 
 

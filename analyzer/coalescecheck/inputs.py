@@ -57,12 +57,12 @@ def gather(paths: Sequence[str], settings: Settings, build_dir: str | None = Non
 
 @dataclass(slots=True)
 class _Run:
-    """What is known so far; files and builds by their real path."""
+    """What is known so far; builds by the real path of their file."""
 
     exclusions: Exclusions
     databases: dict[str, Database] = field(default_factory=dict)  # by the path as given
     builds: dict[str, Build | None] = field(default_factory=dict)
-    files: dict[str, str] = field(default_factory=dict)  # as they are shown
+    files: dict[str, str] = field(default_factory=dict)  # the whole path: as it is shown
     said: list[Diagnostic] = field(default_factory=list)
 
     def read_database(self, path: str) -> None:
@@ -96,9 +96,8 @@ class _Run:
         else:
             names = [path]
         for name in names:
-            real = os.path.realpath(name)
-            if self.builds.get(real, Build()) is not None:  # None: its entry cannot be used
-                self.files.setdefault(real, name)
+            if self.builds.get(os.path.realpath(name), Build()) is not None:  # else it is lost
+                self.files.setdefault(os.path.abspath(name), name)
 
     def compiled_below(self, folder: str) -> list[str]:
         """Files of any name in ``folder`` that a database compiles as CUDA."""
@@ -114,7 +113,8 @@ class _Run:
 
     def tell_of_unlisted(self) -> None:
         """Files without an entry are analysed without anything that a build says."""
-        unlisted = [name for real, name in self.files.items() if real not in self.builds]
+        names = self.files.values()
+        unlisted = [name for name in names if os.path.realpath(name) not in self.builds]
         if self.databases and unlisted:
             message = f"no entry for {some(unlisted)}; analysed without options of the build"
             self.say(next(iter(self.databases.values())).path, "note", message)

@@ -23,7 +23,8 @@ from coalescecheck.errors import UsageError
 from coalescecheck.options import Options
 from coalescecheck.report.model import Result
 
-TIMEOUT = 5  # seconds to find the scheduler, and a worker of it
+TIMEOUT = 5  # seconds to find the scheduler
+WORKER_TIMEOUT = 20  # seconds until it has a worker
 _ONE_AT_A_TIME = Lock()  # the current folder belongs to all threads of a worker
 
 Task = Callable[[str, Options], Result]
@@ -53,13 +54,14 @@ def connected(address: str) -> Iterator[Executor]:
         raise UsageError(
             "executor: dask needs the extra of that name: pip install 'coalescecheck[dask]'"
         ) from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say ourselves what failed
+    for name in ("distributed", "distributed.client"):  # we say ourselves what failed
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = distributed.Client(address, timeout=TIMEOUT, set_as_default=False)
     except (OSError, ValueError) as error:
         raise UsageError(f"executor: no Dask scheduler at {address}: {error}") from None
     try:
-        client.wait_for_workers(1, timeout=TIMEOUT)
+        client.wait_for_workers(1, timeout=WORKER_TIMEOUT)
     except TimeoutError:
         client.close()
         raise UsageError(f"executor: the Dask scheduler at {address} has no worker") from None

@@ -180,6 +180,13 @@ def test_files_and_folders_have_the_options_of_the_build(project: Project) -> No
     assert result.stderr == f"build/compile_commands.json: note: no entry for src/c.cu; {NOTE}\n"
 
 
+def test_the_folder_of_a_build_is_a_folder_like_any_other(project: Project) -> None:
+    project.compiled("build/a.cu", "-DSTEP=2")
+    project.compiled("other.cu", "-DSTEP=1")
+    project.write("build/b.cu", KERNEL.replace("STEP", "1"))
+    assert loads("-p", "build", "build") == {"build/a.cu": 8, "build/b.cu": 4}
+
+
 def test_excluded_files_of_a_build_are_left_out(project: Project) -> None:
     project.compiled("a.cu", "-DSTEP=1")
     project.compiled("third_party/b.cu", "-DSTEP=1")

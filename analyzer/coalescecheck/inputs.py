@@ -40,7 +40,7 @@ def gather(paths: Sequence[str], settings: Settings, build_dir: str | None = Non
     run = _Run(Exclusions(settings.options.root, settings.options.exclude))
     if build_dir is not None:
         try:
-            run.know(build_dir, compile_commands.load(build_dir))
+            run.know(compile_commands.load(build_dir))
         except SourceError as error:
             raise UsageError(f"build-dir: {error}") from None
     for path in paths:
@@ -49,7 +49,7 @@ def gather(paths: Sequence[str], settings: Settings, build_dir: str | None = Non
         run.path(path)
     run.tell_of_unlisted()
     errors = any(each.severity == "error" for each in run.said)
-    if not run.files and not errors:
+    if not run.files and run.said and not errors:
         raise UsageError("; ".join(f"{each.span.file}: {each.message}" for each in run.said))
     builds = {at: build for at, build in run.builds.items() if build is not None}
     return Inputs(tuple(run.files.values()), replace(settings, builds=builds), tuple(run.said))
@@ -60,7 +60,7 @@ class _Run:
     """What is known so far; builds by the real path of their file."""
 
     exclusions: Exclusions
-    databases: dict[str, Database] = field(default_factory=dict)  # by the path as given
+    databases: dict[str, Database] = field(default_factory=dict)  # by their path
     builds: dict[str, Build | None] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)  # the whole path: as it is shown
     said: list[Diagnostic] = field(default_factory=list)
@@ -70,15 +70,15 @@ class _Run:
         if not path.endswith(DATABASE_SUFFIX) or os.path.isdir(path) or path in self.databases:
             return
         try:
-            self.know(path, compile_commands.load(path))
+            self.know(compile_commands.load(path))
         except SourceError as error:
             message = str(error).removeprefix(f"{path}: ")
             said = Diagnostic(Span(path, 0, 0), "error", message)
-            self.know(path, Database(path, {}, (said,)))
+            self.know(Database(path, {}, (said,)))
 
-    def know(self, path: str, database: Database) -> None:
+    def know(self, database: Database) -> None:
         """Use a database; of several entries for one file the first counts."""
-        self.databases[path] = database
+        self.databases[database.path] = database
         self.said += database.said
         for file, build in database.builds.items():
             self.builds.setdefault(os.path.realpath(file), build)

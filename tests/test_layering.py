@@ -14,8 +14,8 @@ ROOT = Path(__file__).parents[1] / "analyzer" / "coalescecheck"
 LAYERS = (
     "source",
     "errors launch findings",
-    "arch isolation files",
-    "memory ir facts",
+    "arch isolation files progress",
+    "memory ir facts compile_commands",
     "options analysis fingerprint",
     "frontend wording totals cost config",
     "lower launches",
@@ -24,9 +24,9 @@ LAYERS = (
     "advice copies",
     "instance rules edits",
     "report suppressions",
-    "judging baseline cache fixes",
+    "judging baseline cache fixes inputs",
     "pipeline",
-    "running",
+    "running cluster",
     "api cli lsp",
     "__main__",
 )
@@ -38,7 +38,8 @@ OWNERS = {
     "pycparser": {"lower"},
     "sympy": {"symbolic"},
     "click": {"cli"},
-    "rich": {"report"},
+    "rich": {"report", "progress"},
+    "distributed": {"cluster"},
     "pygls": {"lsp"},
     "lsprotocol": {"lsp"},
     "pathspec": {"files", "config"},
@@ -53,6 +54,8 @@ STRANGERS = {
 LATE_IMPORTERS = {
     "running.py",  # files that have not changed need no stage
     "config.py",  # most projects have no patterns
+    "progress.py",  # most runs show no bar
+    "cluster.py",  # the extra may not be there
     "cli.py",  # --help and --version load no stage
     "lsp/cli.py",  # without pygls there is a message
     "frontend/__init__.py",  # its records are used without its parsers

@@ -28,5 +28,5 @@ def test_the_capture_is_real_output(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("option", [o for p in main.params for o in p.opts if o.startswith("-")])
 def test_every_option_is_in_the_readme(option: str) -> None:
     self_explaining = {"--version"}
-    negative = re.sub("--(verify|cache)", r"--no-\1", option)
+    negative = re.sub("--(verify|cache|progress)", r"--no-\1", option)
     assert option in self_explaining or f"`{negative}" in README

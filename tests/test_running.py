@@ -6,8 +6,9 @@ import os
 import pickle
 import subprocess
 import sys
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -222,13 +223,22 @@ def test_any_executor_will_do(kernel: Path) -> None:
     assert found == analysed(kernel, None)
 
 
-def test_a_killed_worker_costs_only_time(kernel: Path) -> None:
+@pytest.mark.parametrize(
+    "error", [BrokenProcessPool("killed"), CancelledError("killed"), RuntimeError("killed")]
+)
+@pytest.mark.parametrize("at_once", [True, False], ids=["refused", "lost"])
+def test_a_killed_worker_costs_only_time(kernel: Path, error: Exception, at_once: bool) -> None:
     class Killed(ThreadPoolExecutor):
         def submit(self, *_: Any, **__: Any) -> Future[Any]:
+            if at_once:
+                raise error
             future: Future[Any] = Future()
-            future.set_exception(BrokenProcessPool("killed"))
+            future.set_exception(error)
             return future
 
     with Killed(1) as executor:
         found = running.analyze([str(kernel)], make_options(verify=False), executor=executor)
-    assert found == analysed(kernel, None)
+    (said,) = found.diagnostics
+    kind = type(error).__name__
+    assert said.message == f"1 file analysed again here, as a worker failed: {kind}: killed"
+    assert replace(found, diagnostics=()) == analysed(kernel, None)

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from os import PathLike, fspath
 from typing import Any
 
 from coalescecheck import running
-from coalescecheck.options import make_options
+from coalescecheck.config import Settings
+from coalescecheck.inputs import gather
 from coalescecheck.report.model import Report
 
 
-def analyze(paths: str | PathLike[str] | Sequence[str | PathLike[str]], **options: Any) -> Report:
-    """Analyse files or folders; the keyword arguments are those of ``options.make_options``.
+def analyze(
+    paths: str | PathLike[str] | Sequence[str | PathLike[str]],
+    *,
+    build_dir: str | PathLike[str] | None = None,
+    **options: Any,
+) -> Report:
+    """Analyse files, folders or a ``compile_commands.json``, with the options of the build in
+    ``build_dir``; the other keyword arguments are those of ``options.make_options``.
 
     Raises ``UsageError`` for an option that makes no sense; a file that cannot be read is a
     ``FileReport`` with ``unreadable`` set.
     """
+    options = {k: tuple(v) if isinstance(v, Iterator) else v for k, v in options.items()}
     given = [paths] if isinstance(paths, str | PathLike) else paths
-    return running.analyze([fspath(path) for path in given], make_options(**options))
+    build = None if build_dir is None else fspath(build_dir)
+    inputs = gather([fspath(path) for path in given], Settings(None, options), build)
+    settings = inputs.settings
+    return running.analyze(inputs.files, settings.options, settings.at, said=inputs.said)

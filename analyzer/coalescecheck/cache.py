@@ -59,12 +59,8 @@ class Cache:
 
     def state(self, path: str, options: Options) -> bytes | None:
         """A hash of all the file's result depends on, as it is now; None where nobody can tell."""
-        digest = hashlib.sha256(self._code)
-        for said in _texts(path, options.include_dirs):
-            if said is None:
-                return None
-            digest.update(hashlib.sha256(said).digest())
-        return digest.digest()
+        said = sources(path, options)
+        return None if said is None else hashlib.sha256(self._code + said).digest()
 
     def get(self, path: str, options: Options, state: bytes | None) -> FileReport | None:
         """The report of the file that was made in the same ``state``."""
@@ -133,10 +129,26 @@ def _write(target: Path, data: bytes) -> None:
 # --- what a file depends on -------------------------------------------------------------------
 
 
-def _texts(path: str, include_dirs: Sequence[str]) -> Iterator[bytes | None]:
+def sources(path: str, options: Options) -> bytes | None:
+    """A hash of the text of the file and of its headers; None where nobody can tell."""
+    digest = hashlib.sha256()
+    for said in _texts(path, options.include_dirs, options.pre_includes):
+        if said is None:
+            return None
+        digest.update(hashlib.sha256(said).digest())
+    return digest.digest()
+
+
+def _texts(
+    path: str, include_dirs: Sequence[str], pre_includes: Sequence[str]
+) -> Iterator[bytes | None]:
     """Paths and contents of the file and of every header it may read, found as the front end
     finds them; headers that are not there count by their absence.  None: nobody can tell."""
     stack: list[tuple[str, ...]] = [(path,)]
+    for header in pre_includes:
+        yield os.fsencode(header) + b"\0"
+        if os.path.isfile(header):
+            stack.append((header,))
     seen: set[tuple[str, ...]] = set()  # a header, and the folders its own includes may be in
     while stack:
         chain = stack.pop()

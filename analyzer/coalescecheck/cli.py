@@ -12,6 +12,8 @@ import gc
 import os
 import shutil
 import sys
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,19 +22,23 @@ import click
 from click.core import ParameterSource
 
 from coalescecheck import __version__, wording
+from coalescecheck import progress as progress_bar
 from coalescecheck.arch import ARCHS, DEFAULT_ARCH
 from coalescecheck.config import Settings
 from coalescecheck.config import find as find_config
 from coalescecheck.config import load as load_config
 from coalescecheck.errors import SourceError, UsageError
+from coalescecheck.inputs import gather
 from coalescecheck.isolation import Defect, isolated
 from coalescecheck.options import EMITS, THRESHOLDS, Options, parse_sweep
 from coalescecheck.report import FORMATS
 from coalescecheck.report.model import Terminal
 
 if TYPE_CHECKING:
-    from coalescecheck.cache import Cache
+    from concurrent.futures import Executor
+
     from coalescecheck.report.model import Report
+    from coalescecheck.source import Diagnostic
 
 CLEAN, FINDINGS, UNUSABLE, NOT_ANALYSED = 0, 1, 2, 3
 NEVER_FAIL = Options(fail_on=None)
@@ -54,7 +60,7 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.argument("paths", nargs=-1, metavar="PATH...")
 @click.option("--block", metavar="DIM", help="Threads per block: 256, 32x8 or 32,8,1.")
 @click.option("--grid", metavar="DIM", help="Blocks per grid, written like --block.")
 @click.option(
@@ -70,6 +76,12 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
 )
 @click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro.")
 @click.option("-I", "include_dirs", multiple=True, metavar="DIR", help="Look for headers here too.")
+@click.option(
+    "-p",
+    "--build-dir",
+    metavar="DIR",
+    help="Take options of each file from DIR/compile_commands.json; all its files without PATH.",
+)
 @click.option(
     "--arch",
     type=click.Choice(list(ARCHS)),
@@ -128,6 +140,16 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
     help="Processes for several files (default: one per processor).",
 )
 @click.option(
+    "--executor",
+    metavar="WHO",
+    default="processes",
+    show_default=True,
+    help="Who does the work: processes, or dask:ADDRESS of a scheduler.",
+)
+@click.option(
+    "--progress/--no-progress", default=True, help="Show a bar on a terminal (default: do)."
+)
+@click.option(
     "--cache/--no-cache", default=True, help="Reuse results of unchanged files (default: do)."
 )
 @click.option("--fix", is_flag=True, help="Make the proposed changes that are local edits.")
@@ -153,9 +175,12 @@ def main(
     context: click.Context,
     /,
     paths: tuple[str, ...],
+    build_dir: str | None,
     stats: bool,
     config: str | None,
     no_config: bool,
+    executor: str,
+    progress: bool,
     jobs: int,
     cache: bool,
     fix: bool,
@@ -166,14 +191,17 @@ def main(
 ) -> None:
     """Count the memory traffic of CUDA kernels without a GPU.
 
-    For every memory access of every kernel in PATH (files, or folders with .cu and .cuh files):
-    how many 32-byte sectors a warp touches, and how many wavefronts a shared access takes.
+    For every memory access of every kernel in PATH (files, folders with .cu and .cuh files, or a
+    compile_commands.json): how many 32-byte sectors a warp touches, and how many wavefronts a
+    shared access takes.
 
     \b
     Exit codes: 0 nothing at or above --fail-on, 1 findings,
     2 wrong usage or unreadable file, 3 nothing could be analysed.
     """
     gc.set_threshold(*FEW_COLLECTIONS)
+    if not paths and build_dir is None:
+        raise click.MissingParameter(ctx=context, param=context.command.params[0])
     try:
         settings = _settings(context, paths, config, no_config, given)
         options = settings.options
@@ -181,10 +209,14 @@ def main(
         work = (
             _compared if side_by_side else _stats if stats else _emit if options.emit else _report
         )
-        outcome = isolated(
-            "the command",
-            lambda: work(paths, settings, How(jobs, cache, fix, diff, compare, sweep)),
-        )
+
+        def done() -> Outcome:
+            inputs = gather(paths, settings, build_dir)
+            with _workers(executor) as workers, progress_bar.shown(progress) as watch:
+                how = How(jobs, cache, fix, diff, compare, sweep, inputs.said, workers, watch)
+                return work(inputs.files, inputs.settings, how)
+
+        outcome = isolated("the command", done)
         if isinstance(outcome, Defect):
             click.echo(f"internal error: {outcome.error}; please report this", err=True)
             sys.exit(NOT_ANALYSED)
@@ -208,6 +240,14 @@ class How(NamedTuple):
     diff: bool
     compare: str | None
     sweep: str | None
+    said: tuple[Diagnostic, ...]
+    executor: Executor | None
+    watch: Callable[[int, int], None]
+
+    @property
+    def lost(self) -> bool:
+        """Whether something given could not be read."""
+        return any(each.severity == "error" for each in self.said)
 
 
 class Outcome(NamedTuple):
@@ -236,24 +276,52 @@ def _settings(
     return Settings(None if no_config else find_config(paths), explicit)
 
 
-def _cache(how: How) -> Cache | None:
+def _workers(executor: str) -> AbstractContextManager[Executor | None]:
+    """Who does the work; None for processes of our own."""
+    kind, _, address = executor.partition(":")
+    if kind == "processes" and not address:
+        return nullcontext()
+    if kind != "dask" or not address:
+        example = "dask:tcp://host:8786"
+        raise UsageError(f"executor: {executor!r} is neither processes nor such as {example}")
+    from coalescecheck import cluster
+
+    return cluster.connected(address)
+
+
+def _analyzed(
+    paths: Sequence[str],
+    options: Options,
+    settings: Settings,
+    how: How,
+    said: Sequence[Diagnostic],
+) -> Report:
+    from coalescecheck import running
     from coalescecheck.cache import Cache, default_folder
 
     folder = default_folder() if how.cache else None
-    return None if folder is None else Cache(folder)
+    return running.analyze(
+        paths,
+        options,
+        settings.at,
+        jobs=how.jobs,
+        cache=None if folder is None else Cache(folder),
+        executor=how.executor,
+        said=said,
+        watch=how.watch,
+    )
 
 
 def _report(paths: tuple[str, ...], settings: Settings, how: How) -> Outcome:
-    from coalescecheck import baseline, fixes, report, running
+    from coalescecheck import baseline, fixes, report
 
     options = settings.options
     render = report.renderer(options.format)
     if options.write_baseline is not None:
         options = replace(options, baseline=None)  # the new file holds the old findings too
-    cache = _cache(how)
 
     def analyzed() -> Report:
-        return running.analyze(paths, options, settings.at, jobs=how.jobs, cache=cache)
+        return _analyzed(paths, options, settings, how, how.said)
 
     result, done = analyzed(), []
     if how.fix or how.diff:
@@ -275,18 +343,16 @@ def _report(paths: tuple[str, ...], settings: Settings, how: How) -> Outcome:
 
 def _compared(paths: tuple[str, ...], settings: Settings, how: How) -> Outcome:
     """Two versions, or one under several blocks, side by side."""
-    from coalescecheck import running
     from coalescecheck.report import comparison
 
-    cache = _cache(how)
     blocks = [None] if how.sweep is None else [*parse_sweep(how.sweep)]
     columns, messages = [], []
     for old in (True, False) if how.compare is not None else (False,):
         read = (str(how.compare),) if old else paths
         for block in blocks:
             given = settings.given if block is None else {**settings.given, "block": block}
-            there = Settings(settings.config, given)
-            result = running.analyze(read, there.options, there.at, jobs=how.jobs, cache=cache)
+            there = replace(settings, given=given)
+            result = _analyzed(read, there.options, there, how, () if old else how.said)
             version = "" if how.compare is None else "old" if old else "new"
             shape = "" if block is None else wording.dims(block)
             columns.append((f"{version} {shape}".strip(), result))
@@ -298,15 +364,17 @@ def _compared(paths: tuple[str, ...], settings: Settings, how: How) -> Outcome:
 def _emit(paths: tuple[str, ...], settings: Settings, how: How) -> Outcome:
     from coalescecheck import pipeline
 
-    return Outcome(pipeline.emit(paths, settings.options, settings.at), [], CLEAN)
+    text = pipeline.emit(paths, settings.options, settings.at)
+    return Outcome(text, _shown(how.said), UNUSABLE if how.lost else CLEAN)
 
 
 def _stats(paths: tuple[str, ...], settings: Settings, how: How) -> Outcome:
     from coalescecheck import pipeline
     from coalescecheck.report import statistics
 
-    counted = pipeline.statistics(paths, settings.options)
-    return Outcome(statistics.render(counted), [], CLEAN)
+    counted = pipeline.statistics(paths, settings.options, settings.at, how.watch)
+    code = UNUSABLE if how.lost else CLEAN
+    return Outcome(statistics.render(counted), _shown(how.said), code)
 
 
 def exit_code(report: Report, options: Options) -> int:
@@ -331,13 +399,17 @@ def exit_code(report: Report, options: Options) -> int:
 
 def _messages(report: Report) -> list[str]:
     """What was said while reading the files, and the defects met."""
-    said = dict.fromkeys(entry for file in report.files for entry in file.diagnostics)
-    messages = [
+    of_files = (entry for file in report.files for entry in file.diagnostics)
+    messages = _shown(dict.fromkeys((*report.diagnostics, *of_files)))
+    messages += [str(error) for error in report.internal_errors]
+    return messages or ([] if any(report.kernels) else ["no kernels found"])
+
+
+def _shown(said: Iterable[Diagnostic]) -> list[str]:
+    return [
         str(entry) if entry.span.line else f"{entry.span.file}: {entry.severity}: {entry.message}"
         for entry in said
     ]
-    messages += [str(error) for error in report.internal_errors]
-    return messages or ([] if any(report.kernels) else ["no kernels found"])
 
 
 def _write(text: str, output: str | None) -> None:

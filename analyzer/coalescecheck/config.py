@@ -13,11 +13,12 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from coalescecheck.compile_commands.flags import Build
 from coalescecheck.errors import UsageError
 from coalescecheck.options import Options, Told, make_options
 
@@ -71,10 +72,12 @@ class Config:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """A configuration file, if there is one, and what the caller said explicitly."""
+    """A configuration file, if there is one, and what the caller said explicitly; and how files,
+    by their real path, are compiled.  What the caller says is strongest, the build weakest."""
 
     config: Config | None
     given: Values
+    builds: Mapping[str, Build] = field(default_factory=dict)
 
     @property
     def options(self) -> Options:
@@ -83,14 +86,14 @@ class Settings:
 
     def at(self, path: str) -> Options:
         """The options of one file."""
-        if self.config is None or not self.config.per_path:
-            return self.options
-        layers = [
-            values for glob, values in self.config.per_path if _matches(self.config, glob, path)
-        ]
-        return self._resolved([self.config.values, *layers])
+        build = self.builds.get(os.path.realpath(path)) if self.builds else None
+        layers = [] if self.config is None else [self.config.values]
+        if self.config is not None:
+            per_path = self.config.per_path
+            layers += [values for glob, values in per_path if _matches(self.config, glob, path)]
+        return self._resolved(layers, build)
 
-    def _resolved(self, layers: Sequence[Values]) -> Options:
+    def _resolved(self, layers: Sequence[Values], build: Build | None = None) -> Options:
         merged: dict[str, Any] = {}
         for layer in layers:
             for name, value in layer.items():
@@ -98,7 +101,9 @@ class Settings:
                 merged[name] = [*merged.get(name, ()), *value] if joined else value
         told = {name: merged.pop(name) for name in LAUNCH if name in merged}
         for name, value in self.given.items():
-            merged[name] = [*merged.get(name, ()), *value] if name in JOINED else value
+            merged[name] = [*merged[name], *value] if name in JOINED and name in merged else value
+        if build is not None:
+            merged = _over(build, merged)
         if self.config is None:
             return make_options(**merged)
         try:
@@ -108,6 +113,19 @@ class Settings:
             raise UsageError(f"{error} ({self.config.path})") from None
         launch = Told(parsed.block, parsed.grid, parsed.params, self.config.path)
         return replace(options, config=launch, root=str(self.config.folder))
+
+
+def _over(build: Build, stronger: Values) -> dict[str, Any]:
+    """``stronger`` settings over a build: the last definition and the first folder count."""
+    weaker = {} if build.arch is None else {"arch": build.arch}
+    return {
+        **weaker,
+        **stronger,
+        "defines": [*build.defines, *stronger.get("defines", ())],
+        "undefines": build.undefines,
+        "include_dirs": [*stronger.get("include_dirs", ()), *build.include_dirs],
+        "pre_includes": build.pre_includes,
+    }
 
 
 def _matches(config: Config, glob: str, path: str) -> bool:

@@ -17,6 +17,7 @@ from coalescecheck.errors import UsageError
 
 SUFFIXES = (".cu", ".cuh")
 IGNORE_FILE = ".gitignore"
+NO_FILES = "no .cu or .cuh file in this folder that is not ignored"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +57,28 @@ def source_files(paths: Sequence[str], exclusions: Exclusions = Exclusions()) ->
     """``paths`` with folders replaced by the CUDA files below them; each file once."""
     found: dict[str, None] = {}
     for path in paths:
-        if not Path(path).is_dir():
-            found[path] = None
-            continue
-        inside = list(_below(Path(path), exclusions))
-        if not inside:
-            raise UsageError(f"{path}: no .cu or .cuh file in this folder that is not ignored")
-        found |= dict.fromkeys(inside)
+        found |= dict.fromkeys(files_below(path, exclusions) if Path(path).is_dir() else [path])
+    if paths and not found:
+        raise UsageError(f"{', '.join(paths)}: {NO_FILES}")
     return tuple(found)
 
 
-def _below(top: Path, exclusions: Exclusions) -> Iterator[str]:
-    levels = [_level(Path(exclusions.root).absolute(), exclusions.patterns)]
-    levels += _above(top.absolute())
-    return iter(sorted(_walk(top, levels)))
+def files_below(folder: str, exclusions: Exclusions = Exclusions()) -> tuple[str, ...]:
+    """The CUDA files below a folder, in the order of their names."""
+    top = Path(folder)
+    levels = [_excluded(exclusions), *_above(top.absolute())]
+    return tuple(sorted(_walk(top, levels)))
+
+
+def is_excluded(path: str, exclusions: Exclusions) -> bool:
+    """Whether the patterns, which are not those of any ``.gitignore``, leave ``path`` out."""
+    whole, level = Path(path).absolute(), _excluded(exclusions)
+    folders = [folder for folder in reversed(whole.parents) if level.says(folder, True)]
+    return bool(folders) or bool(level.says(whole, False))
+
+
+def _excluded(exclusions: Exclusions) -> _Level:
+    return _level(Path(exclusions.root).absolute(), exclusions.patterns)
 
 
 def _walk(folder: Path, levels: Sequence[_Level]) -> Iterator[str]:

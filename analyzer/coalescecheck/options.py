@@ -43,7 +43,8 @@ class Options:
     """The options of one run (``coalescecheck --help`` says what each is for).
 
     ``params`` are values of integer parameters, ``templates`` template arguments as written in
-    C; both in the order given.  ``fail_on`` is None for ``never``.  ``config`` is what a
+    C; both in the order given.  ``undefines`` go before ``defines``; ``pre_includes`` are headers
+    to read before the file.  ``fail_on`` is None for ``never``.  ``config`` is what a
     configuration file says of launches, ``root`` the folder it lies in, from which ``exclude``
     counts.
     """
@@ -54,7 +55,9 @@ class Options:
     assume: tuple[str, ...] = ()
     templates: tuple[tuple[str, str], ...] = ()
     defines: tuple[str, ...] = ()
+    undefines: tuple[str, ...] = ()
     include_dirs: tuple[str, ...] = ()
+    pre_includes: tuple[str, ...] = ()
     arch: Arch = ARCHS[DEFAULT_ARCH]
     kernels: tuple[str, ...] = ()
     format: str = "text"
@@ -80,7 +83,9 @@ def make_options(
     assume: Iterable[str] = (),
     templates: Iterable[str] | Mapping[str, str] = (),
     defines: Iterable[str] = (),
+    undefines: Iterable[str] = (),
     include_dirs: Iterable[str] = (),
+    pre_includes: Iterable[str] = (),
     arch: str = DEFAULT_ARCH,
     kernels: Iterable[str] = (),
     format: str = "text",
@@ -110,7 +115,9 @@ def make_options(
         assume=tuple(assume),
         templates=_pairs(templates, parse_template),
         defines=tuple(defines),
+        undefines=tuple(undefines),
         include_dirs=tuple(include_dirs),
+        pre_includes=tuple(pre_includes),
         arch=arch_named(arch),
         kernels=tuple(kernels),
         format=format,

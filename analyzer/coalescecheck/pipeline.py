@@ -42,11 +42,18 @@ def analyze_file(path: str, options: Options, unsaved: str | None = None) -> Res
     return Result(report, tuple(run.errors), tuple(run.seen))
 
 
-def statistics(paths: Sequence[str], options: Options) -> Statistics:
+def statistics(
+    paths: Sequence[str],
+    options: Options,
+    at: Callable[[str], Options] | None = None,
+    watch: Callable[[int, int], None] = lambda done, total: None,
+) -> Statistics:
     """Analyse like ``analyze`` but keep only counts, file by file."""
     result = Statistics()
-    for path in _files(paths, options):
-        run = _Run(replace(options, ignore=("all",)))
+    files = _files(paths, options)
+    for done, path in enumerate(files):
+        watch(done, len(files))
+        run = _Run(replace(options if at is None else at(path), ignore=("all",)))
         start = process_time()
         file = run.file(path)
         result.add(file, process_time() - start)
@@ -59,7 +66,9 @@ def load(path: str, options: Options, unsaved: str | None = None) -> SourceFile:
     return frontend.load(
         path,
         defines=options.defines,
+        undefines=options.undefines,
         include_dirs=options.include_dirs,
+        pre_includes=options.pre_includes,
         templates=dict(options.templates),
         arch_number=options.arch.capability,
         unsaved=unsaved,

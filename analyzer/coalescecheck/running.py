@@ -7,25 +7,30 @@ libraries they need are loaded only when some file has changed.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from coalescecheck import __version__, rules
+from coalescecheck.analysis import FileAnalysis
 from coalescecheck.baseline import without_known
 from coalescecheck.cache import Cache
 from coalescecheck.errors import UsageError
 from coalescecheck.files import Exclusions, source_files
+from coalescecheck.isolation import Defect, isolated
 from coalescecheck.options import Options
 from coalescecheck.report.model import FileReport, Report, Result, RuleInfo
-from coalescecheck.source import Span
+from coalescecheck.source import Diagnostic, Span
+from coalescecheck.wording import plural
 
 FEW_FILES = 4  # below, starting processes takes longer than they save
 
 OptionsAt = Callable[[str], Options]
 Work = tuple[str, Options]
+Watch = Callable[[int, int], None]
+"""Files done, and files in all."""
 
 
 def analyze(
@@ -36,26 +41,42 @@ def analyze(
     jobs: int = 1,
     cache: Cache | None = None,
     executor: Executor | None = None,
+    said: Sequence[Diagnostic] = (),
+    watch: Watch = lambda done, total: None,
 ) -> Report:
     """Analyse every kernel of every file, and of the ``.cu`` and ``.cuh`` files of folders.
 
     ``at`` gives the options of each file where they are not the same for all.  The work is done
-    by ``executor``, else by ``jobs`` processes (0: as many as there are processors).
+    by ``executor``, else by ``jobs`` processes (0: as many as there are processors).  What was
+    ``said`` of the paths becomes part of the report; ``watch`` hears of every finished file.
     """
     chosen = rules.select(options.select, options.ignore)
     files = wanted_files(paths, options)
     work = [(path, options if at is None else at(path)) for path in files]
     with ExitStack() as stack:
-        results = list(_results(work, cache, lambda left: _done(left, jobs, executor, stack)))
-    reports = [result.report for result in results]
+        workers = _Workers(jobs, executor, stack)
+        results = _results(work, cache, workers, watch)
+    reports = [*_unreadable(said), *(result.report for result in results)]
     errors = tuple(error for result in results for error in result.errors)
     if options.kernels and not any(report.analysis.kernels for report in reports):
         raise UsageError(_no_such_kernel(options, results))
     described = tuple(
         RuleInfo(r.code, r.slug, r.severity, r.summary(), r.documentation()) for r in chosen
     )
-    report = Report(__version__, options.arch.name, _once(reports), errors, described)
+    archs = ", ".join(dict.fromkeys(each.arch.name for _, each in work)) or options.arch.name
+    told = (*(each for each in said if each.severity != "error"), *workers.told())
+    report = Report(__version__, archs, _once(reports), errors, described, told)
     return report if options.baseline is None else without_known(report, options.baseline)
+
+
+def _unreadable(said: Iterable[Diagnostic]) -> Iterator[FileReport]:
+    """A report for each path that could not be used, with all that was wrong with it."""
+    errors: dict[str, list[Diagnostic]] = {}
+    for each in said:
+        if each.severity == "error":
+            errors.setdefault(each.span.file, []).append(each)
+    for path, reasons in errors.items():
+        yield FileReport(FileAnalysis(path, "", (), tuple(reasons)), unreadable=True)
 
 
 def wanted_files(paths: Sequence[str], options: Options) -> tuple[str, ...]:
@@ -64,45 +85,89 @@ def wanted_files(paths: Sequence[str], options: Options) -> tuple[str, ...]:
 
 
 def _results(
-    work: Sequence[Work], cache: Cache | None, do: Callable[[Sequence[Work]], Iterator[Result]]
-) -> Iterator[Result]:
-    """The results in the order of the work: known ones, and what ``do`` makes of the others."""
-    if cache is None:
-        yield from do(work)
-        return
-    states = [cache.state(*each) for each in work]
-    known = [cache.get(*each, state) for each, state in zip(work, states, strict=True)]
-    fresh = do([each for each, report in zip(work, known, strict=True) if report is None])
-    for each, state, report in zip(work, states, known, strict=True):
+    work: Sequence[Work], cache: Cache | None, workers: _Workers, watch: Watch
+) -> list[Result]:
+    """The results in the order of the work: known ones, and what ``workers`` make of the others.
+
+    Each is remembered as soon as it is there.
+    """
+    results: dict[int, Result] = {}
+    states = [None if cache is None else cache.state(*each) for each in work]
+    for at, each in enumerate(work):
+        report = None if cache is None else cache.get(*each, states[at])
         if report is not None:
-            yield Result(report)
-            continue
-        result = next(fresh)
-        if not result.errors:
-            cache.put(*each, state, result.report)
-        yield result
+            results[at] = Result(report)
+    left = [at for at in range(len(work)) if at not in results]
+    watch(len(results), len(work))
+    for index, result in workers.results([work[at] for at in left]):
+        at = left[index]
+        results[at] = result
+        watch(len(results), len(work))
+        if cache is not None and not result.errors:
+            cache.put(*work[at], states[at], result.report)
+    return [results[at] for at in range(len(work))]
 
 
-def _done(
-    work: Sequence[Work], jobs: int, executor: Executor | None, stack: ExitStack
-) -> Iterator[Result]:
-    """The results, in the order of the work."""
-    if not work:
-        return
-    from coalescecheck.pipeline import analyze_file
+@dataclass(slots=True)
+class _Workers:
+    """Who does the work; what is lost with a worker is done here."""
 
-    processes = min(jobs or len(os.sched_getaffinity(0)), len(work))
-    if executor is None and processes > 1 and len(work) >= FEW_FILES:
-        executor = stack.enter_context(ProcessPoolExecutor(processes))
-    if executor is None:
-        yield from (analyze_file(*each) for each in work)
-        return
-    futures = [executor.submit(analyze_file, *each) for each in work]
-    for each, future in zip(work, futures, strict=True):
-        try:
-            yield future.result()
-        except BrokenProcessPool:  # a worker was killed; its work is not lost
-            yield analyze_file(*each)
+    jobs: int
+    executor: Executor | None
+    stack: ExitStack
+    lost: list[Defect] = field(default_factory=list)
+
+    def results(self, work: Sequence[Work]) -> Iterator[tuple[int, Result]]:
+        """Indices of the work and what came of it, as it is finished."""
+        if not work:
+            return
+        from coalescecheck.pipeline import analyze_file
+
+        executor = self.executor or self.processes(len(work))
+        if executor is None:
+            yield from ((at, analyze_file(*each)) for at, each in enumerate(work))
+            return
+        # the largest files first, so that none of them is left for one worker at the end
+        order = sorted(range(len(work)), key=lambda at: -_size(work[at][0]))
+        futures: dict[Future[Result], int] = {}
+        for at in order:
+            future = isolated("a worker", partial(executor.submit, analyze_file, *work[at]))
+            if isinstance(future, Defect):  # the executor takes no work any more
+                self.lost.append(future)
+                yield at, analyze_file(*work[at])
+            else:
+                futures[future] = at
+        for future in as_completed(futures):
+            at = futures[future]
+            result = isolated("a worker", future.result)
+            if isinstance(result, Defect):
+                self.lost.append(result)
+                result = analyze_file(*work[at])
+            yield at, result
+
+    def processes(self, files: int) -> Executor | None:
+        """Processes of our own, where they are worth starting."""
+        count = min(self.jobs or len(os.sched_getaffinity(0)), files)
+        if count <= 1 or files < FEW_FILES:
+            return None
+        pool = ProcessPoolExecutor(count)
+        self.stack.callback(pool.shutdown, cancel_futures=True)
+        return pool
+
+    def told(self) -> Iterator[Diagnostic]:
+        """What is to be said of lost workers."""
+        if self.lost:
+            files = plural(len(self.lost), "file")
+            why = self.lost[0].error.rpartition(" at ")[0]  # the place is not in our code
+            message = f"{files} analysed again here, as a worker failed: {why}"
+            yield Diagnostic(Span("coalescecheck", 0, 0), "note", message)
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except (OSError, ValueError):
+        return 0
 
 
 def _no_such_kernel(options: Options, results: Sequence[Result]) -> str:

@@ -220,3 +220,27 @@ def test_a_large_file_takes_seconds_not_minutes() -> None:
     unit = preprocess("k.cu", text)
     assert time.perf_counter() - started < 20
     assert b"return a * 4999 + 1;" in unit.code
+
+
+def test_headers_of_the_command_line_are_read_first(tmp_path: Path) -> None:
+    (tmp_path / "a.h").write_text("#define STEP 3\nint a", encoding="utf-8")
+    (tmp_path / "b.h").write_text("#if STEP == 3\nint b;\n#endif", encoding="utf-8")
+    headers = [str(tmp_path / name) for name in ("a.h", "gone.h", "b.h")]
+    unit = preprocess("k.cu", "int k = STEP;\n", pre_includes=[*headers, "cuda_fp16.h"])
+    assert unit.code.decode().split() == "int a int b; int k = 3;".split()
+    assert messages(unit) == [
+        f"1: note: header {tmp_path}/gone.h was not found; what it declares is unknown"
+    ]
+    assert unit.locate(unit.code.index(b"int b")).file == headers[2]
+
+
+def test_a_header_without_a_last_line_end_stays_apart(tmp_path: Path) -> None:
+    (tmp_path / "a.h").write_text("int", encoding="utf-8")
+    text = '#include "a.h"\na;\n'
+    assert preprocess(str(tmp_path / "k.cu"), text).code.decode().split() == ["int", "a;"]
+
+
+def test_macros_of_the_compiler_can_be_undefined() -> None:
+    text = "#ifdef __CUDACC__\nint a;\n#endif\nint b = X;\n"
+    unit = preprocess("k.cu", text, undefines=["__CUDACC__", "X", "GONE"], defines=["X=1"])
+    assert unit.code.decode().split() == "int b = 1;".split()

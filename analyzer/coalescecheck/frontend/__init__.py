@@ -20,16 +20,26 @@ def load(
     templates: Mapping[str, str] | Iterable[tuple[str, str]] = (),
     arch_number: int = 800,
     unsaved: str | None = None,
+    undefines: Iterable[str] = (),
+    pre_includes: Sequence[str] = (),
 ) -> SourceFile:
     """Read one file: its kernels as plain C, with their launches.
 
     ``defines`` are ``NAME`` or ``NAME=VALUE``; ``templates`` override template arguments by
-    parameter name; ``arch_number`` is 80 or 800 for sm_80.  ``unsaved`` is an editor's text of
+    parameter name; ``arch_number`` is 80 or 800 for sm_80; ``undefines`` go before ``defines``;
+    ``pre_includes`` are headers to read before the file.  ``unsaved`` is an editor's text of
     the file, read in place of the disk's.  Raises SourceError.
     """
     # Other stages import this package for its records; only a real load pays for the parsers.
     from coalescecheck.frontend.loading import load_file
 
     return load_file(
-        path, tuple(defines), tuple(include_dirs), dict(templates), arch_number, unsaved
+        path,
+        dict(templates),
+        unsaved,
+        defines=tuple(defines),
+        include_dirs=tuple(include_dirs),
+        arch_number=arch_number,
+        undefines=tuple(undefines),
+        pre_includes=tuple(pre_includes),
     )

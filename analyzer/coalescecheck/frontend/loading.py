@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from coalescecheck.errors import UnsupportedConstruct
 from coalescecheck.frontend.directives import find_directives
@@ -31,18 +31,14 @@ _MAX_INSTANCES = 64  # of one kernel
 
 
 def load_file(
-    path: str,
-    defines: Sequence[str],
-    include_dirs: Sequence[str],
-    templates: Mapping[str, str],
-    arch_number: int,
-    unsaved: str | None = None,
+    path: str, templates: Mapping[str, str], unsaved: str | None = None, **preprocessing: Any
 ) -> SourceFile:
-    """Everything the front end can say about one file; see ``frontend.load``."""
+    """Everything the front end can say about one file; see ``frontend.load``.
+
+    ``preprocessing`` are the keyword arguments of ``preprocess``.
+    """
     text = read_source(path) if unsaved is None else unsaved_source(unsaved, path)
-    unit = preprocess(
-        path, text, defines=defines, include_dirs=include_dirs, arch_number=arch_number
-    )
+    unit = preprocess(path, text, **preprocessing)
     directives, complaints = find_directives(path, text)
     said = [*unit.diagnostics, *complaints]
     unit, damaged = isolate_damage(with_casts_mended(unit))

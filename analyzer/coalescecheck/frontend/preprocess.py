@@ -27,7 +27,7 @@ from coalescecheck.frontend.reading import read_source
 from coalescecheck.frontend.rendering import render
 from coalescecheck.frontend.tokens import IDENTIFIER, STRING, Token, strip_blanks, tokenize
 from coalescecheck.frontend.unit import Unit
-from coalescecheck.source import NOWHERE, Diagnostic
+from coalescecheck.source import NOWHERE, Diagnostic, Span
 
 MAX_OUTPUT = 48 * 1024 * 1024  # bytes of preprocessed text
 _MAX_INCLUDES = 2000  # openings of headers for one file
@@ -47,12 +47,18 @@ def preprocess(
     defines: Iterable[str] = (),
     include_dirs: Sequence[str] = (),
     arch_number: int = 800,
+    undefines: Iterable[str] = (),
+    pre_includes: Iterable[str] = (),
 ) -> Unit:
     """The preprocessed and parsed form of ``text``, which was read from ``path``."""
     run = _Run(path, text, list(include_dirs))
-    for definition in (*predefined(arch_number, text), *command_line(defines)):
+    for definition in predefined(arch_number, text):
         run.macros.define_text(definition)
-    run.file(path, text)
+    for name in undefines:
+        run.macros.macros.pop(name, None)
+    for definition in command_line(defines):
+        run.macros.define_text(definition)
+    run.file(path, text, pre_includes)
     code, positions = run.finish()
     tree = Parser(Language(tree_sitter_cuda.language())).parse(code)
     return Unit(path, text, code, tree, positions.locate, tuple(run.diagnostics))
@@ -89,9 +95,11 @@ class _Run:
         self._said: set[tuple[int, int, str]] = set()
         self._texts: dict[str, str] = {os.path.realpath(path): text}
 
-    def file(self, path: str, text: str) -> None:
-        """Read the main file; a full output ends the run early."""
+    def file(self, path: str, text: str, pre_includes: Iterable[str]) -> None:
+        """Read the main file after these headers; a full output ends the run early."""
         try:
+            for header in pre_includes:
+                self._read_before(path, header)
             self._read(path, text)
         except _OutputFull:
             self._pending = []
@@ -100,6 +108,25 @@ class _Run:
         return self._output.finish()
 
     # -- files ---------------------------------------------------------------------------
+
+    def _read_before(self, path: str, header: str) -> None:
+        """Read a header of the compiler's ``-include``, as if the first line asked for it."""
+        try:
+            text = read_source(header)
+        except SourceError:
+            if not includes.is_standard(header):
+                message = f"header {header} was not found; what it declares is unknown"
+                self.diagnostics.append(Diagnostic(Span(path, 1, 1), "note", message))
+            return
+        self._read_header(header, text)
+
+    def _read_header(self, path: str, text: str) -> None:
+        self._texts[os.path.realpath(path)] = text
+        self._opened += 1
+        places = FilePlaces(path, text)
+        self._read(path, text)
+        if not self._output.ends_line():  # its last line may have no end of its own
+            self._output.copy(places, len(text), "\n")
 
     def _read(self, path: str, text: str) -> None:
         opened = _Open(
@@ -288,9 +315,7 @@ class _Run:
         except SourceError as error:
             self._say(opened.number, offset, "warning", str(error))
             return
-        self._texts[key] = text
-        self._opened += 1
-        self._read(found, text)
+        self._read_header(found, text)
 
     def _include_problem(self, key: str) -> str:
         """Why a header must not be opened (again)."""

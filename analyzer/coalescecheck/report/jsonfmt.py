@@ -46,6 +46,7 @@ def document(report: Report) -> dict[str, Any]:
         "arch": report.arch,
         "files": [_file(file) for file in report.files],
         "internal_errors": [_internal_error(error) for error in report.internal_errors],
+        "diagnostics": [_diagnostic(entry) for entry in report.diagnostics],
         "totals": {
             "kernels": dict(totals.kernels),
             "accesses": dict(totals.accesses),

@@ -85,14 +85,16 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """``arch`` is the architecture's name (``sm_80``), ``version`` that of the tool, ``rules``
-    those that could report something."""
+    """``arch`` is the architecture's name (``sm_80``; several are joined by commas), ``version``
+    that of the tool, ``rules`` those that could report something; ``diagnostics`` speak of the
+    run and of no single file."""
 
     version: str
     arch: str
     files: tuple[FileReport, ...]
     internal_errors: tuple[InternalError, ...] = ()
     rules: tuple[RuleInfo, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
 
     @property
     def kernels(self) -> Iterator[KernelAnalysis]:

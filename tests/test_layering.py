@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1] / "analyzer" / "coalescecheck"
 LAYERS = (
     "source",
     "errors launch findings",
-    "arch isolation files",
+    "arch isolation files git renames",
     "memory ir facts",
     "options analysis fingerprint",
     "frontend wording totals cost config",
@@ -27,6 +27,7 @@ LAYERS = (
     "judging baseline cache fixes",
     "pipeline",
     "running",
+    "since",
     "api cli",
     "__main__",
 )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from os import PathLike, fspath
 from typing import Any
 
-from coalescecheck import running
+from coalescecheck import since
 from coalescecheck.options import make_options
 from coalescecheck.report.model import Report
 
@@ -18,4 +18,4 @@ def analyze(paths: str | PathLike[str] | Sequence[str | PathLike[str]], **option
     ``FileReport`` with ``unreadable`` set.
     """
     given = [paths] if isinstance(paths, str | PathLike) else paths
-    return running.analyze([fspath(path) for path in given], make_options(**options))
+    return since.analyze([fspath(path) for path in given], make_options(**options))

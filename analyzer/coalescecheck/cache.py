@@ -21,6 +21,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from coalescecheck.fingerprint import relative
 from coalescecheck.frontend.includes import find_header
 from coalescecheck.isolation import Defect, isolated
 from coalescecheck.options import Options
@@ -59,12 +60,8 @@ class Cache:
 
     def state(self, path: str, options: Options) -> bytes | None:
         """A hash of all the file's result depends on, as it is now; None where nobody can tell."""
-        digest = hashlib.sha256(self._code)
-        for said in _texts(path, options.include_dirs):
-            if said is None:
-                return None
-            digest.update(hashlib.sha256(said).digest())
-        return digest.digest()
+        texts = inputs(path, options.include_dirs)
+        return None if texts is None else hashlib.sha256(self._code + texts).digest()
 
     def get(self, path: str, options: Options, state: bytes | None) -> FileReport | None:
         """The report of the file that was made in the same ``state``."""
@@ -103,7 +100,7 @@ class Cache:
 def _relevant(options: Options) -> Options:
     """The options without those that only say what to do with the result."""
     plain = Options()
-    names = "format output fail_on strict emit exclude baseline write_baseline root".split()
+    names = "format output fail_on strict emit exclude baseline write_baseline since root".split()
     same: dict[str, Any] = {name: getattr(plain, name) for name in names}
     return replace(options, **same)
 
@@ -133,11 +130,26 @@ def _write(target: Path, data: bytes) -> None:
 # --- what a file depends on -------------------------------------------------------------------
 
 
-def _texts(path: str, include_dirs: Sequence[str]) -> Iterator[bytes | None]:
+def inputs(path: str, include_dirs: Sequence[str], root: Path | None = None) -> bytes | None:
+    """A hash of the file and of every header it may read, with paths that count from the folder
+    ``root``; None where nobody can tell what it reads."""
+    digest = hashlib.sha256()
+    for said in _texts(path, include_dirs, root):
+        if said is None:
+            return None
+        digest.update(hashlib.sha256(said).digest())
+    return digest.digest()
+
+
+def _texts(path: str, include_dirs: Sequence[str], root: Path | None) -> Iterator[bytes | None]:
     """Paths and contents of the file and of every header it may read, found as the front end
     finds them; headers that are not there count by their absence.  None: nobody can tell."""
     stack: list[tuple[str, ...]] = [(path,)]
     seen: set[tuple[str, ...]] = set()  # a header, and the folders its own includes may be in
+
+    def named(file: str) -> bytes:
+        return os.fsencode(file if root is None else relative(file, root))
+
     while stack:
         chain = stack.pop()
         try:
@@ -145,7 +157,7 @@ def _texts(path: str, include_dirs: Sequence[str]) -> Iterator[bytes | None]:
         except (OSError, ValueError):
             yield None
             return
-        yield from (os.fsencode(chain[-1]), data)
+        yield from (named(chain[-1]), data)
         for match in _INCLUDE.finditer(data.replace(b"\\\n", b"")):
             quoted = match["quoted"] or match["quoted2"]
             name = quoted or match["angled"] or match["angled2"]
@@ -153,7 +165,7 @@ def _texts(path: str, include_dirs: Sequence[str]) -> Iterator[bytes | None]:
                 yield None  # the name comes from a macro
                 return
             found = find_header(os.fsdecode(name), chain, include_dirs, quoted is not None)
-            yield name + b"\0" + os.fsencode(found or "")
+            yield name + b"\0" + (named(found) if found else b"")
             if found is None:
                 continue
             place = (found, *dict.fromkeys(os.path.dirname(file) for file in chain))

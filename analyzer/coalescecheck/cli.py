@@ -120,6 +120,7 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
 @click.option(
     "--write-baseline", metavar="FILE", help="Record all findings in FILE and exit with 0."
 )
+@click.option("--since", metavar="REV", help="Show only what changed against a git revision.")
 @click.option(
     "--jobs",
     type=click.IntRange(0),
@@ -178,6 +179,8 @@ def main(
         settings = _settings(context, paths, config, no_config, given)
         options = settings.options
         side_by_side = compare is not None or sweep is not None
+        if options.since is not None and (side_by_side or stats or options.emit):
+            raise UsageError("since: is for reports; not with --compare, --sweep, --stats, --emit")
         work = (
             _compared if side_by_side else _stats if stats else _emit if options.emit else _report
         )
@@ -244,16 +247,16 @@ def _cache(how: How) -> Cache | None:
 
 
 def _report(paths: tuple[str, ...], settings: Settings, how: How) -> Outcome:
-    from coalescecheck import baseline, fixes, report, running
+    from coalescecheck import baseline, fixes, report, since
 
     options = settings.options
     render = report.renderer(options.format)
-    if options.write_baseline is not None:
-        options = replace(options, baseline=None)  # the new file holds the old findings too
+    if options.write_baseline is not None:  # the new file holds the old findings too
+        options = replace(options, baseline=None, since=None)
     cache = _cache(how)
 
     def analyzed() -> Report:
-        return running.analyze(paths, options, settings.at, jobs=how.jobs, cache=cache)
+        return since.analyze(paths, options, settings.at, jobs=how.jobs, cache=cache)
 
     result, done = analyzed(), []
     if how.fix or how.diff:
@@ -337,6 +340,8 @@ def _messages(report: Report) -> list[str]:
         for entry in said
     ]
     messages += [str(error) for error in report.internal_errors]
+    if report.since is not None:
+        messages.append(f"since {report.since.revision}: fixed: {len(report.since.gone)}")
     return messages or ([] if any(report.kernels) else ["no kernels found"])
 
 

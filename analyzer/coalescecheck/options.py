@@ -68,6 +68,7 @@ class Options:
     exclude: tuple[str, ...] = ()
     baseline: str | None = None
     write_baseline: str | None = None
+    since: str | None = None
     config: Told = Told()
     root: str = "."
 
@@ -94,6 +95,7 @@ def make_options(
     exclude: Iterable[str] = (),
     baseline: str | None = None,
     write_baseline: str | None = None,
+    since: str | None = None,
 ) -> Options:
     """Options from text as the command line gives it, or from plain Python values.
 
@@ -124,6 +126,7 @@ def make_options(
         exclude=tuple(exclude),
         baseline=baseline,
         write_baseline=write_baseline,
+        since=since,
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from coalescecheck.errors import SourceError
 from coalescecheck.frontend.kernel_c import SourceFile
 
 
@@ -28,4 +29,7 @@ def load(
     # Other stages import this package for its records; only a real load pays for the parsers.
     from coalescecheck.frontend.loading import load_file
 
-    return load_file(path, tuple(defines), tuple(include_dirs), dict(templates), arch_number)
+    try:
+        return load_file(path, tuple(defines), tuple(include_dirs), dict(templates), arch_number)
+    except RecursionError:
+        raise SourceError(f"{path}: nests too deeply") from None

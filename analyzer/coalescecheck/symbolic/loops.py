@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from coalescecheck.symbolic.interpret import Interpreter
 
 TABLE_LIMIT = 1024  # iterations that are run through one by one
+GENERATOR_COST = 8  # of evaluating one for one iteration, in variables that are copied
 FLAG_ROUNDS = 4  # a flag only ever turns from uniform to varying, along chains of variables
 WORD = 1 << 31
 
@@ -377,6 +378,7 @@ class LoopSolver:
             if condition is not None and not stmt.test_first and not evaluator.form(condition):
                 return Table(list(ids), rows, exact=True)
             current = {n: int(evaluator.form(updates[n])) for n in ids}
+            self._it.spend(GENERATOR_COST * evaluator.work)
         return None
 
     # --- iteration counts ---------------------------------------------------------------------

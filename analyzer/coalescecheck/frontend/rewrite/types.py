@@ -88,6 +88,7 @@ class Layout:
     complete: bool = True
     source: object = None
     shown: str = ""
+    extent: tuple[object, int | None, int | None] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +307,14 @@ def align_of(type_: CType) -> int | None:
 
 
 def _record_extent(layout: Layout) -> tuple[int | None, int | None]:
-    """Size and alignment of a struct or union; bit-fields are left unknown."""
+    """Size and alignment of a struct or union, kept until it gets another member: records nest."""
+    state = (len(layout.fields), layout.align, layout.complete)
+    if layout.extent is None or layout.extent[0] != state:
+        layout.extent = (state, *_measured(layout))
+    return layout.extent[1:]
+
+
+def _measured(layout: Layout) -> tuple[int | None, int | None]:
     offset, align = 0, max(1, layout.align)
     for member in layout.fields:
         size, own = size_of(member.type), align_of(member.type)

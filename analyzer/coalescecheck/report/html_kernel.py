@@ -13,7 +13,7 @@ from coalescecheck.analysis import AccessResult, Count, KernelAnalysis, PadTrial
 from coalescecheck.findings import Finding
 from coalescecheck.report.markup import Markup, join, tag
 from coalescecheck.report.model import FileReport
-from coalescecheck.report.pictures import bank_map, sector_strip
+from coalescecheck.report.pictures import bank_map, figure, sector_strip
 from coalescecheck.report.source_view import Line, Piece, kernel_source
 from coalescecheck.report.text import launch_text, verification_text
 
@@ -201,14 +201,14 @@ def _pictures(result: AccessResult, kernel: KernelAnalysis) -> Iterator[Markup]:
     if not any(lane is not None for lane in lanes) or not width:
         return
     if result.space == "global":
-        yield tag("div", sector_strip(lanes, width), class_="pictures")
+        yield tag("div", figure(sector_strip(lanes, width)), class_="pictures")
     elif result.space == "shared":
         op = str(result.access.op)
-        before = tag("div", tag("h4", "as written"), bank_map(lanes, width, op))
+        before = tag("div", tag("h4", "as written"), figure(bank_map(lanes, width, op)))
         trial = _helpful(kernel, result)
         after = None
         if trial is not None:
-            changed = bank_map(trial.lanes_after[result.access.id], width, op)
+            changed = figure(bank_map(trial.lanes_after[result.access.id], width, op))
             after = tag("div", tag("h4", "with ", tag("code", trial.padded)), changed)
         yield tag("div", before, after, class_="pictures")
 

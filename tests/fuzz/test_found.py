@@ -55,6 +55,16 @@ FAILS = {
         kernel("atomicAdd(a + t);"),
         "`atomicAdd()` has too few arguments",
     ),
+    "a value with more parts than can be followed": (
+        kernel(
+            f"a[{'V<' * 36}int{' >' * 36}().v] = 0;", "template <class T> struct V { T v, w; };\n"
+        ),
+        "a value of 274877906944 bytes",
+    ),
+    "a copy of a value with too many parts": (
+        kernel("S s = ((S *)b)[t]; a[t] = s.v[0];", "struct S { int v[1 << 28]; };\n"),
+        "a value of 1073741824 bytes",
+    ),
     "deep statements": (kernel("do {" * 1500 + "a[t] = 0;" + "} while (t < n);" * 1500), "deep"),
 }
 

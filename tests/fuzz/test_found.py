@@ -51,6 +51,12 @@ FAILS = {
         kernel("atomicAdd();"),
         "`atomicAdd()` has too few arguments",
     ),
+    "a bit count of nothing": (kernel("a[__clz()] = 0;"), "`__clz()` has too few arguments"),
+    "a product of one number": (kernel("a[__mul24(t)] = 0;"), "`__mul24()` has too few arguments"),
+    "an exchange with one operand": (
+        kernel("atomicCAS((int *)a + t, 1);"),
+        "`atomicCAS()` has too few arguments",
+    ),
     "an atomic without an operand": (
         kernel("atomicAdd(a + t);"),
         "`atomicAdd()` has too few arguments",
@@ -78,6 +84,8 @@ def test_what_no_kernel_can_have_is_a_reason(tmp_path: Path, name: str) -> None:
 
 
 GOES_ON = {
+    "mathematics of too many numbers": kernel("a[t] = rsqrtf(t, 2) + fmaf(1.f) + powf(2.f);"),
+    "integers of too many numbers": kernel("a[t] = __popc(t, t, t) + __ffs(1, 2);"),
     "a long number": kernel(f"a[t / {'9' * 5000}] = 0;"),
     "an octal number with an eight": kernel("a[t + 08] = 0;"),
     "a damaged character": kernel("a[t + '\\x'] = 0; a[t + '\\9'] = 0;"),

@@ -98,7 +98,16 @@ def test_sarif_and_markdown_leave_known_findings_out(folder: Path) -> None:
     sarif = json.loads(call(folder, "--baseline", path, "--format", "sarif").stdout)
     assert sarif["runs"][0]["results"] == []
     shown = call(folder, "--baseline", path, "--format", "markdown").stdout
-    assert "nothing to report (1 suppressed)" in shown
+    assert "nothing new to report (1 known)" in shown
+
+
+def test_markdown_shows_only_what_is_new(folder: Path) -> None:
+    path = written(folder)
+    rewrite(folder, "    out[i] = in[8 * i];", "    out[i] = in[8 * i];\n    out[i] = in[9 * i];")
+    shown = call(folder, "--baseline", path, "--format", "markdown").stdout
+    assert "CoalesceCheck: 1 new warning (1 known)" in shown
+    assert "9 \\* i" in shown
+    assert "8 \\* i" not in shown
 
 
 def test_writing_again_keeps_what_was_known(folder: Path) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+from xml.etree import ElementTree
 
 import pytest
 
@@ -27,7 +29,8 @@ def kept(folder: str, pattern: str) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def reports() -> dict[str, str]:
-    made: dict[str, str] = script("reports/make.py").reports()
+    make = script("reports/make.py")
+    made: dict[str, str] = make.reports(make.examples())
     return made
 
 
@@ -50,6 +53,26 @@ def test_there_is_one_report_per_format(reports: dict[str, str]) -> None:
 def test_the_reports_are_fresh(reports: dict[str, str], name: str) -> None:
     same = kept("reports", name).get(name) == reports[name]
     assert same, f"{name} is stale: run python reports/make.py"
+
+
+def test_the_pictures_are_fresh() -> None:
+    make = script("reports/make.py")
+    drawn = make.pictures(make.examples())
+    assert kept("reports/pictures", "*.svg") == drawn, "run python reports/make.py"
+
+
+@pytest.mark.parametrize("name", ["transpose_sectors", "transpose_banks", "shifted_sectors"])
+def test_a_picture_stands_alone(name: str) -> None:
+    text = (ROOT / "reports" / "pictures" / f"{name}.svg").read_text(encoding="utf-8")
+    assert ElementTree.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
+    assert "prefers-color-scheme: dark" in text
+    assert re.findall(r"href|url\(|@import|<script", text) == []
+
+
+def test_the_readme_shows_the_pictures() -> None:
+    shown = re.findall(r"!\[(.+)\]\((reports/pictures/[^)]+)\)", (ROOT / "README.md").read_text())
+    assert len(shown) >= 2
+    assert all((ROOT / path).is_file() for _, path in shown)
 
 
 def test_the_page_shows_the_banks_before_and_after_the_change(reports: dict[str, str]) -> None:

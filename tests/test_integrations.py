@@ -42,27 +42,67 @@ def test_the_action_writes_sarif_annotates_and_keeps_the_exit_code(
 ) -> None:
     (tmp_path / "a b.cu").write_text("", encoding="utf-8")
     (tmp_path / "k.cu").write_text(KERNEL.replace("STRIDE", stride), encoding="utf-8")
-    steps = {step.get("name", ""): step for step in loaded("action.yml")["runs"]["steps"]}
-    tools = tmp_path / "bin"
-    tools.mkdir()
-    command = tools / "coalescecheck"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m coalescecheck "$@"\n')
-    command.chmod(0o755)
-    environment = {
-        **os.environ,
-        "PATH": f"{tools}:{os.environ['PATH']}",
-        "PATHS": ".",
-        "ARGUMENTS": "--no-verify",
-        "SARIF": "found.sarif",
-        "GITHUB_OUTPUT": str(tmp_path / "output"),
-    }
-    step = ["bash", "-e", "-o", "pipefail", "-c", steps["Check"]["run"]]
-    ran = subprocess.run(step, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    ran = step("Check", tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert annotated in ran.stdout
     assert (tmp_path / "output").read_text() == f"code={code}\n"
     document = json.loads((tmp_path / "found.sarif").read_text(encoding="utf-8"))
     assert len(document["runs"][0]["results"]) == results
+
+
+def test_the_action_tells_only_what_changed(tmp_path: Path) -> None:
+    repo = tmp_path / "repo"
+    repo.mkdir()
+    (repo / "k.cu").write_text(KERNEL.replace("STRIDE", "8"), encoding="utf-8")
+    for command in ("init -q", "add -A", "-c user.name=a -c user.email=a@b commit -q -m x"):
+        subprocess.run(["git", *command.split()], cwd=repo, check=True)
+    ran = step("Check", repo, SINCE="HEAD")
+    assert "::warning" not in ran.stdout
+    assert (repo / "output").read_text() == "code=0\n"
+    assert "nothing new to report (1 known)" in (repo / "coalescecheck.md").read_text()
+    assert (repo / "summary").read_text() == (repo / "coalescecheck.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("there", "call"),
+    [("", "--method POST repos/o/r/issues/7/comments"), ("url/1\nurl/2\n", "--method PATCH url/1")],
+    ids=["first", "again"],
+)
+def test_the_action_keeps_one_comment(tmp_path: Path, there: str, call: str) -> None:
+    (tmp_path / "there").write_text(there)
+    program(tmp_path, "gh", 'case "$*" in *--paginate*) cat there;; *) echo "$*" >> calls;; esac')
+    ran = step("Comment", tmp_path, GITHUB_REPOSITORY="o/r", NUMBER="7")
+    assert ran.stderr == ""
+    body = f"--field body=@{tmp_path}/coalescecheck.md --silent"
+    assert (tmp_path / "calls").read_text() == f"api {call} {body}\n"
+
+
+def program(folder: Path, name: str, text: str) -> None:
+    """A shell script that stands before other programs of its name."""
+    (folder / "bin").mkdir(exist_ok=True)
+    command = folder / "bin" / name
+    command.write_text(f"#!/bin/sh\n{text}\n")
+    command.chmod(0o755)
+
+
+def step(name: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """A step of the action, run in ``folder``."""
+    steps = {each.get("name", ""): each for each in loaded("action.yml")["runs"]["steps"]}
+    program(folder, "coalescecheck", f'exec "{sys.executable}" -m coalescecheck "$@"')
+    environment = {
+        **os.environ,
+        "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
+        "PATHS": ".",
+        "ARGUMENTS": "--no-verify",
+        "SINCE": "",
+        "SARIF": "found.sarif",
+        "GITHUB_OUTPUT": str(folder / "output"),
+        "GITHUB_STEP_SUMMARY": str(folder / "summary"),
+        "RUNNER_TEMP": str(folder),
+        **variables,
+    }
+    command = ["bash", "-e", "-o", "pipefail", "-c", steps[name]["run"]]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 
 
 def test_inputs_reach_the_shell_only_as_variables() -> None:

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1] / "analyzer" / "coalescecheck"
 LAYERS = (
     "source",
     "errors launch findings",
-    "arch isolation files progress",
+    "arch isolation files progress git renames",
     "memory ir facts compile_commands",
     "options analysis fingerprint",
     "frontend wording totals cost config",
@@ -27,6 +27,7 @@ LAYERS = (
     "judging baseline cache fixes inputs",
     "pipeline",
     "running cluster",
+    "since",
     "api cli lsp",
     "__main__",
 )

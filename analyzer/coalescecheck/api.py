@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from os import PathLike, fspath
 from typing import Any
 
-from coalescecheck import running
+from coalescecheck import running, since
 from coalescecheck.config import Settings
 from coalescecheck.inputs import gather
+from coalescecheck.options import Options
 from coalescecheck.report.model import Report
 
 
@@ -28,5 +29,11 @@ def analyze(
     given = [paths] if isinstance(paths, str | PathLike) else paths
     build = None if build_dir is None else fspath(build_dir)
     inputs = gather([fspath(path) for path in given], Settings(None, options), build)
-    settings = inputs.settings
-    return running.analyze(inputs.files, settings.options, settings.at, said=inputs.said)
+
+    files, settings = inputs.files, inputs.settings
+
+    def today(options: Options) -> Report:
+        return running.analyze(files, options, settings.at, said=inputs.said)
+
+    names = tuple(fspath(path) for path in given)
+    return since.analyze(since.Now(names, files, settings.options, settings.at), today)

@@ -7,6 +7,7 @@ entry is known by its fingerprint, which has no line number in it.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from coalescecheck.fingerprint import fingerprints, relative
 from coalescecheck.report.model import FileReport, Report
 
 VERSION = 1
+Known = Callable[[Finding, str], bool]  # of a finding with this fingerprint
 REMEDY = "make a new one with --write-baseline"
 
 
@@ -49,15 +51,20 @@ def _entries(document: Any, path: str) -> list[str]:
 
 def without_known(report: Report, path: str) -> Report:
     """The report with the findings of the baseline at ``path`` suppressed."""
-    known, root = read(path), Path(path).absolute().parent
+    known = read(path)
+    return without(report, lambda _, printed: printed in known, Path(path).absolute().parent)
+
+
+def without(report: Report, known: Known, root: Path) -> Report:
+    """The report with the known findings suppressed; paths in fingerprints count from ``root``."""
     return replace(report, files=tuple(_reduced(file, known, root) for file in report.files))
 
 
-def _reduced(file: FileReport, known: frozenset[str], root: Path) -> FileReport:
+def _reduced(file: FileReport, known: Known, root: Path) -> FileReport:
     new: list[Finding] = []
     old: list[Suppressed] = []
-    for finding, fingerprint in zip(file.findings, _prints(file, root), strict=True):
-        if fingerprint in known:
+    for finding, fingerprint in zip(file.findings, prints(file, root), strict=True):
+        if known(finding, fingerprint):
             old.append(Suppressed(finding, "baseline"))
         else:
             new.append(finding)
@@ -76,12 +83,13 @@ def document(report: Report, path: str) -> str:
             "message": finding.message,
         }
         for file in report.files
-        for finding, fingerprint in zip(file.findings, _prints(file, root), strict=True)
+        for finding, fingerprint in zip(file.findings, prints(file, root), strict=True)
     ]
     entries.sort(key=lambda entry: (entry["file"], entry["rule"], entry["fingerprint"]))
     content = {"tool": "coalescecheck", "version": VERSION, "findings": entries}
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
-def _prints(file: FileReport, root: Path) -> list[str]:
+def prints(file: FileReport, root: Path) -> list[str]:
+    """The fingerprints of the file's findings, with paths that count from ``root``."""
     return fingerprints(file.analysis.path, file.analysis.text, file.findings, root)

@@ -15,12 +15,13 @@ import pickle
 import re
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import is_dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from coalescecheck.fingerprint import relative
 from coalescecheck.frontend.includes import find_header
 from coalescecheck.isolation import Defect, isolated
 from coalescecheck.options import Options
@@ -99,7 +100,7 @@ class Cache:
 def _relevant(options: Options) -> Options:
     """The options without those that only say what to do with the result."""
     plain = Options()
-    names = "format output fail_on strict emit exclude baseline write_baseline root".split()
+    names = "format output fail_on strict emit exclude baseline write_baseline since root".split()
     same: dict[str, Any] = {name: getattr(plain, name) for name in names}
     return replace(options, **same)
 
@@ -129,27 +130,30 @@ def _write(target: Path, data: bytes) -> None:
 # --- what a file depends on -------------------------------------------------------------------
 
 
-def sources(path: str, options: Options) -> bytes | None:
-    """A hash of the text of the file and of its headers; None where nobody can tell."""
+def sources(path: str, options: Options, root: Path | None = None) -> bytes | None:
+    """A hash of the text of the file and of every header it may read, with paths that count from
+    the folder ``root``; None where nobody can tell what it reads."""
     digest = hashlib.sha256()
-    for said in _texts(path, options.include_dirs, options.pre_includes):
+    for said in _texts(path, options, root):
         if said is None:
             return None
         digest.update(hashlib.sha256(said).digest())
     return digest.digest()
 
 
-def _texts(
-    path: str, include_dirs: Sequence[str], pre_includes: Sequence[str]
-) -> Iterator[bytes | None]:
+def _texts(path: str, options: Options, root: Path | None) -> Iterator[bytes | None]:
     """Paths and contents of the file and of every header it may read, found as the front end
     finds them; headers that are not there count by their absence.  None: nobody can tell."""
     stack: list[tuple[str, ...]] = [(path,)]
-    for header in pre_includes:
-        yield os.fsencode(header) + b"\0"
+    seen: set[tuple[str, ...]] = set()  # a header, and the folders its own includes may be in
+
+    def named(file: str) -> bytes:
+        return os.fsencode(file if root is None else relative(file, root))
+
+    for header in options.pre_includes:
+        yield named(header) + b"\0"
         if os.path.isfile(header):
             stack.append((header,))
-    seen: set[tuple[str, ...]] = set()  # a header, and the folders its own includes may be in
     while stack:
         chain = stack.pop()
         try:
@@ -157,15 +161,15 @@ def _texts(
         except (OSError, ValueError):
             yield None
             return
-        yield from (os.fsencode(chain[-1]), data)
+        yield from (named(chain[-1]), data)
         for match in _INCLUDE.finditer(data.replace(b"\\\n", b"")):
             quoted = match["quoted"] or match["quoted2"]
             name = quoted or match["angled"] or match["angled2"]
             if name is None:
                 yield None  # the name comes from a macro
                 return
-            found = find_header(os.fsdecode(name), chain, include_dirs, quoted is not None)
-            yield name + b"\0" + os.fsencode(found or "")
+            found = find_header(os.fsdecode(name), chain, options.include_dirs, quoted is not None)
+            yield name + b"\0" + (named(found) if found else b"")
             if found is None:
                 continue
             place = (found, *dict.fromkeys(os.path.dirname(file) for file in chain))

@@ -132,6 +132,7 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
 @click.option(
     "--write-baseline", metavar="FILE", help="Record all findings in FILE and exit with 0."
 )
+@click.option("--since", metavar="REV", help="Show only what changed against a git revision.")
 @click.option(
     "--jobs",
     type=click.IntRange(0),
@@ -206,6 +207,8 @@ def main(
         settings = _settings(context, paths, config, no_config, given)
         options = settings.options
         side_by_side = compare is not None or sweep is not None
+        if options.since is not None and (side_by_side or stats or options.emit):
+            raise UsageError("since: is for reports; not with --compare, --sweep, --stats, --emit")
         work = (
             _compared if side_by_side else _stats if stats else _emit if options.emit else _report
         )
@@ -213,7 +216,9 @@ def main(
         def done() -> Outcome:
             inputs = gather(paths, settings, build_dir)
             with _workers(executor) as workers, progress_bar.shown(progress) as watch:
-                how = How(jobs, cache, fix, diff, compare, sweep, inputs.said, workers, watch)
+                how = How(
+                    jobs, cache, fix, diff, compare, sweep, paths, inputs.said, workers, watch
+                )
                 return work(inputs.files, inputs.settings, how)
 
         outcome = isolated("the command", done)
@@ -240,6 +245,7 @@ class How(NamedTuple):
     diff: bool
     compare: str | None
     sweep: str | None
+    given: tuple[str, ...]
     said: tuple[Diagnostic, ...]
     executor: Executor | None
     watch: Callable[[int, int], None]
@@ -313,15 +319,18 @@ def _analyzed(
 
 
 def _report(paths: tuple[str, ...], settings: Settings, how: How) -> Outcome:
-    from coalescecheck import baseline, fixes, report
+    from coalescecheck import baseline, fixes, report, since
 
     options = settings.options
     render = report.renderer(options.format)
-    if options.write_baseline is not None:
-        options = replace(options, baseline=None)  # the new file holds the old findings too
+    if options.write_baseline is not None:  # the new file holds the old findings too
+        options = replace(options, baseline=None, since=None)
+
+    def today(options: Options) -> Report:
+        return _analyzed(paths, options, settings, how, how.said)
 
     def analyzed() -> Report:
-        return _analyzed(paths, options, settings, how, how.said)
+        return since.analyze(since.Now(how.given, paths, options, settings.at, how.jobs), today)
 
     result, done = analyzed(), []
     if how.fix or how.diff:
@@ -402,6 +411,8 @@ def _messages(report: Report) -> list[str]:
     of_files = (entry for file in report.files for entry in file.diagnostics)
     messages = _shown(dict.fromkeys((*report.diagnostics, *of_files)))
     messages += [str(error) for error in report.internal_errors]
+    if report.since is not None:
+        messages.append(f"since {report.since.revision}: fixed: {len(report.since.gone)}")
     return messages or ([] if any(report.kernels) else ["no kernels found"])
 
 

@@ -71,6 +71,7 @@ class Options:
     exclude: tuple[str, ...] = ()
     baseline: str | None = None
     write_baseline: str | None = None
+    since: str | None = None
     config: Told = Told()
     root: str = "."
 
@@ -99,6 +100,7 @@ def make_options(
     exclude: Iterable[str] = (),
     baseline: str | None = None,
     write_baseline: str | None = None,
+    since: str | None = None,
 ) -> Options:
     """Options from text as the command line gives it, or from plain Python values.
 
@@ -131,6 +133,7 @@ def make_options(
         exclude=tuple(exclude),
         baseline=baseline,
         write_baseline=write_baseline,
+        since=since,
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from coalescecheck.errors import SourceError
 from coalescecheck.frontend.kernel_c import SourceFile
 
 
@@ -33,13 +34,16 @@ def load(
     # Other stages import this package for its records; only a real load pays for the parsers.
     from coalescecheck.frontend.loading import load_file
 
-    return load_file(
-        path,
-        dict(templates),
-        unsaved,
-        defines=tuple(defines),
-        include_dirs=tuple(include_dirs),
-        arch_number=arch_number,
-        undefines=tuple(undefines),
-        pre_includes=tuple(pre_includes),
-    )
+    try:
+        return load_file(
+            path,
+            dict(templates),
+            unsaved,
+            defines=tuple(defines),
+            include_dirs=tuple(include_dirs),
+            arch_number=arch_number,
+            undefines=tuple(undefines),
+            pre_includes=tuple(pre_includes),
+        )
+    except RecursionError:
+        raise SourceError(f"{path}: nests too deeply") from None

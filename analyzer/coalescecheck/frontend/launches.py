@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
+from coalescecheck.arch import MAX_THREADS_PER_BLOCK
 from coalescecheck.frontend.host.argument_types import argument_type
 from coalescecheck.frontend.host.binding import Context, argument_of, template_arguments
 from coalescecheck.frontend.host.contexts import MAX_INSTANCES, contexts
@@ -26,6 +27,7 @@ from coalescecheck.frontend.unit import Unit
 from coalescecheck.launch import Dim3, Launch
 from coalescecheck.source import Span
 
+MAX_SHARED_BYTES = 1 << 20  # more than a block of any architecture can have
 _API = frozenset({"cudaLaunchKernel", "cudaLaunchCooperativeKernel"})
 
 
@@ -177,12 +179,17 @@ def _site(unit: Unit, values: HostValues, call: Node, context: Context) -> Launc
             argument_of(values, a, context).source for a in template_arguments(function)
         ),
         grid=values.dim3(configuration[0]),
-        block=values.dim3(configuration[1]),
-        shared=shared if shared is None or shared >= 0 else None,
+        block=_possible(values.dim3(configuration[1])),
+        shared=shared if shared is not None and 0 <= shared <= MAX_SHARED_BYTES else None,
         args=arguments,
         span=unit.span(call),
         node=call,
     )
+
+
+def _possible(block: Dim3 | None) -> Dim3 | None:
+    """None for a block that no launch can have; the launch fails then, and tells nothing."""
+    return block if block is not None and block.size <= MAX_THREADS_PER_BLOCK else None
 
 
 def _argument(values: HostValues, node: Node, context: Context) -> LaunchArgument:

@@ -70,6 +70,9 @@ def _found(
     """What ``work`` finds in the file; nothing, and an error, where it runs into a defect."""
     try:
         return work()
+    except RecursionError:
+        said.append(Diagnostic(Span(path, 1, 1), "error", f"{stage}: the file nests too deeply"))
+        return ()
     except _DEFECTS as defect:
         said.append(_defect(Span(path, 1, 1), stage, defect))
         return ()

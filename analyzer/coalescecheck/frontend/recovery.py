@@ -70,11 +70,13 @@ def _culprit(unit: Unit) -> tuple[int, str, int] | None:
 
 def _faults(node: Node) -> Iterator[Node]:
     """Unreadable places, in the order of the text."""
-    if node.is_error or node.is_missing:
-        yield node
-    if node.has_error:
-        for child in node.children:
-            yield from _faults(child)
+    left = [node]
+    while left:
+        node = left.pop()
+        if node.is_error or node.is_missing:
+            yield node
+        if node.has_error:
+            left += reversed(node.children)
 
 
 def _blanked(unit: Unit, start: int) -> Unit:

@@ -16,7 +16,7 @@ from pycparser.c_generator import CGenerator
 from coalescecheck.ir import types as ir
 from coalescecheck.ir.expr import Expr, Var
 from coalescecheck.ir.kernel import Access, Load, Op, Piece, Store
-from coalescecheck.lower import arith, ctypes
+from coalescecheck.lower import arith, ctypes, storage
 from coalescecheck.lower.context import Context
 from coalescecheck.lower.ctypes import ArrayOf, CType, Leaf, Number, Pointer, Record
 from coalescecheck.lower.values import Members, Memory, Scalar, Value
@@ -60,6 +60,8 @@ def register(
     text: str | None = None,
 ) -> int:
     """A new access; gives its id."""
+    if pieces is None:
+        storage.followed(cx, ctype, node)
     number = len(cx.accesses)
     sites = tuple(frame.call_site for frame in cx.frames if frame.call_site is not None)
     cx.accesses.append(

@@ -30,6 +30,9 @@ class Request:
 
     def value(self, index: int) -> Value:
         """The value of one argument, a number as the prototype says; call it once, in order."""
+        if index >= len(self.args):
+            shown = self.name.partition("__")[0] or self.name  # without the suffix of its type
+            raise self.cx.unsupported(self.node, f"`{shown}()` has too few arguments")
         value = self.cx.evaluate(self.cx, self.args[index])
         wanted = self.params[index] if index < len(self.params) else None
         if isinstance(wanted, Number) and isinstance(value.type, Number):

@@ -39,6 +39,7 @@ _INTEGER: dict[str, tuple[str, Number, Number]] = {
     "labs": ("abs", LONG_LONG, LONG_LONG),
     "llabs": ("abs", LONG_LONG, LONG_LONG),
 }
+TWO_OPERANDS = ("mul24", "umul24", "mulhi", "umulhi")
 _MIN_MAX: dict[str, Number] = {
     "umin": UINT,
     "umax": UINT,
@@ -50,7 +51,9 @@ _MIN_MAX: dict[str, Number] = {
 
 
 def _integer(request: Request, function: str, operand: Number, result: Number) -> Value:
-    args = tuple(request.as_number(value, operand) for value in request.values())
+    count = 2 if function in TWO_OPERANDS else 1
+    values = [request.value(index) for index in range(max(count, len(request.args)))]
+    args = tuple(request.as_number(value, operand) for value in values[:count])
     return Scalar(result, arith.call(function, args, result.scalar))
 
 

@@ -19,7 +19,9 @@ from coalescecheck.lower.values import Memory, Place, Reference, Scalar, Value
 def _atomic(request: Request, op: str) -> Value:
     """``atomicAdd(p, v)`` …: one access; without a use of the old value it is a reduction."""
     pointer = request.value(0)
-    operands = [request.value(index) for index in range(1, len(request.args))]
+    operands = [
+        request.value(index) for index in range(1, max(3 if op == "cas" else 2, len(request.args)))
+    ]
     place = request.memory(pointer)
     if place is None:
         return request.unknown("an atomic on a variable that is about to live in memory")

@@ -32,6 +32,8 @@ def is_long(ctype: CType) -> bool:
     count = 1
     for length in lengths:
         count *= length if isinstance(length, int) else 0
+    if ctypes.is_too_large(element):
+        return True
     return count * sum(1 for _ in ctypes.leaves(element)) > MAX_PIECES
 
 

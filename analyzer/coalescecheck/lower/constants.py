@@ -45,12 +45,15 @@ def string_bytes(text: str) -> tuple[int, ...] | None:
     return (*plain.encode("latin-1", "replace"), 0)
 
 
-def _integer(digits: str, suffix: str) -> Scalar:
-    """The first of int, unsigned, long, unsigned long that holds it; decimals skip unsigned."""
-    if digits[:2] in ("0x", "0X", "0b", "0B"):
-        value = int(digits, 0)
-    else:
-        value = int(digits, 8 if digits.startswith("0") else 10)
+def _integer(digits: str, suffix: str) -> Scalar | None:
+    """The first of int, unsigned, long, unsigned long that holds it; decimals skip unsigned.
+
+    None for ``08`` and for what no type holds.
+    """
+    prefixed = digits[:2] in ("0x", "0X", "0b", "0B")
+    value = _number(digits, 0 if prefixed else 8 if digits.startswith("0") else 10)
+    if value is None:
+        return None
     suffix = suffix.lower()
     unsigned, wide = "u" in suffix, "l" in suffix or "z" in suffix
     decimal = not digits.startswith("0")
@@ -62,7 +65,15 @@ def _integer(digits: str, suffix: str) -> Scalar:
         constant = arith.integer(value, ctype.scalar)
         if constant.value == value:
             return Scalar(ctype, constant)
-    return Scalar(choices[-1], arith.integer(value, choices[-1].scalar))
+    return None
+
+
+def _number(digits: str, base: int) -> int | None:
+    """None for digits that the base does not have, and for more than Python converts."""
+    try:
+        return int(digits, base)
+    except ValueError:
+        return None
 
 
 def _character(text: str) -> Scalar | None:
@@ -71,9 +82,9 @@ def _character(text: str) -> Scalar | None:
     if len(body) == 1:
         value = ord(body)
     elif body.startswith("\\x"):
-        value = int(body[2:], 16)
+        value = _number(body[2:], 16)
     elif body.startswith("\\") and body[1:].isdigit():
-        value = int(body[1:], 8)
+        value = _number(body[1:], 8)
     elif body.startswith("\\") and len(body) == 2:
         value = _ESCAPES.get(body[1])
     if value is None:

@@ -17,6 +17,9 @@ from coalescecheck.ir.types import ScalarType
 Size = int | Expr  # bytes or elements
 
 
+MAX_VALUE_BYTES = 1 << 20
+
+
 @dataclass(frozen=True, slots=True)
 class Void:
     def __str__(self) -> str:
@@ -354,6 +357,12 @@ def leaves(ctype: CType, offset: Size = 0) -> Iterator[Leaf]:
             step = size_of(ctype.element)
             for index in range(length):
                 yield from leaves(ctype.element, add_sizes(offset, multiply_sizes(step, index)))
+
+
+def is_too_large(ctype: CType) -> bool:
+    """Whether a value of the type has more scalars than are worth following one by one."""
+    size = size_of(ctype)
+    return isinstance(size, int) and size > MAX_VALUE_BYTES
 
 
 def same_shape(left: CType, right: CType) -> bool:

@@ -28,6 +28,8 @@ from coalescecheck.lower.ctypes import (
 )
 from coalescecheck.lower.values import Fixed, Scalar, Value
 
+MAX_BYTES = 1 << 40  # of one object: more than any GPU has
+
 
 @dataclass(frozen=True, slots=True)
 class Declared:
@@ -63,13 +65,23 @@ def resolve(cx: Context, node: c_ast.Node) -> Declared:
             return Declared(pointer, "const" in node.quals, "volatile" in node.quals)
         case c_ast.ArrayDecl():
             element = resolve(cx, node.type)
-            length = None if node.dim is None else constant_size(cx, node.dim)
-            return replace(element, type=ArrayOf(element.type, length))
+            return replace(element, type=_array_of(cx, element.type, node))
         case c_ast.FuncDecl():
             return Declared(Function(resolve(cx, node.type).type, _parameters(cx, node.args)))
         case c_ast.Struct() | c_ast.Union() | c_ast.Enum():
             return _base(cx, node)
     raise cx.unsupported(node, "a type that is not plain C")
+
+
+def _array_of(cx: Context, element: CType, node: c_ast.ArrayDecl) -> ArrayOf:
+    """The array type, of a size that an object can have."""
+    length = None if node.dim is None else constant_size(cx, node.dim)
+    if isinstance(length, int) and length < 0:
+        raise cx.unsupported(node, f"an array of {length} elements")
+    size = 0 if length is None else ctypes.multiply_sizes(ctypes.size_of(element), length)
+    if isinstance(size, int) and size > MAX_BYTES:
+        raise cx.unsupported(node, f"an array of {size} bytes")
+    return ArrayOf(element, length)
 
 
 def _base(cx: Context, node: c_ast.Node) -> Declared:

@@ -62,6 +62,7 @@ class _Filler:
 
     def aggregate(self, ctype: ArrayOf | Record, node: c_ast.Node, *, braced: bool) -> Value:
         """One struct or array from the items that are left; ``braced`` allows designators."""
+        storage.followed(self.cx, ctype, node)
         found: dict[str | int, Value] = {}
         slots = _slots(ctype)
         position = 0

@@ -220,8 +220,15 @@ def pointer_parameter(
     return variable
 
 
+def followed(cx: Context, ctype: CType, node: c_ast.Node | None) -> None:
+    """Give the kernel up where it handles a value that is too large to be taken apart."""
+    if ctypes.is_too_large(ctype):
+        raise cx.unsupported(node, f"a value of {ctypes.size_of(ctype)} bytes")
+
+
 def zero_value(cx: Context, ctype: CType, node: c_ast.Node | None) -> Value:
     """What ``{}`` initialises an object to."""
+    followed(cx, ctype, node)
     match ctype:
         case Record():
             return Members(ctype, {m.name: zero_value(cx, m.type, node) for m in ctype.members})

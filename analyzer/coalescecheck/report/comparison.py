@@ -12,9 +12,10 @@ from typing import TypeVar
 
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, KernelAnalysis
-from coalescecheck.report.model import Report, traffic
+from coalescecheck.report.model import Change, Report, traffic
 
 T = TypeVar("T")
+Key = Callable[[T], object]
 
 NOTHING = "-"  # the access or kernel is not there
 UNKNOWN = "?"
@@ -30,6 +31,24 @@ def render(columns: Columns) -> str:
     groups = _grouped([list(report.kernels) for _, report in columns])
     parts = [_table(titles, kernels) for kernels in groups]
     return "\n".join(parts) if parts else "no kernels found\n"
+
+
+def changes(before: Sequence[KernelAnalysis], after: Sequence[KernelAnalysis]) -> Iterator[Change]:
+    """The accesses that are in both versions of a file and whose cost is not the same."""
+    for old, new in _in_steps((before, after), (_launched, _instance)):
+        if old is None or new is None:
+            continue
+        for was, now in _matched((list(old.accesses), list(new.accesses))):
+            if was is not None and now is not None and _cost(was) != _cost(now):
+                yield Change(
+                    kernel=f"{new.name}{wording.template(new)}",
+                    span=now.access.span,
+                    access=wording.what(now),
+                    unit=_unit(now),
+                    before=_cost(was),
+                    after=_cost(now),
+                    verdict=_verdict([_mean(was), _mean(now)]),
+                )
 
 
 def _table(titles: Sequence[str], kernels: Sequence[KernelAnalysis | None]) -> str:
@@ -51,9 +70,13 @@ def _row(results: Sequence[AccessResult | None]) -> Row:
     there = [result for result in results if result is not None]
     line = "/".join(dict.fromkeys(str(result.access.span.line) for result in there))
     text = " → ".join(dict.fromkeys(result.access.index for result in there))
-    unit = "wavefronts" if there[0].wavefronts is not None else "sectors"
     values = [_mean(result) for result in results]
-    return [line, text, wording.kind(there[0]), unit, *map(_cost, results), _verdict(values)]
+    about = [line, text, wording.kind(there[0]), _unit(there[0])]
+    return [*about, *map(_cost, results), _verdict(values)]
+
+
+def _unit(result: AccessResult) -> str:
+    return "wavefronts" if result.wavefronts is not None else "sectors"
 
 
 def _cost(result: AccessResult | None) -> str:
@@ -108,19 +131,33 @@ def _aligned(rows: Sequence[Row]) -> Iterator[str]:
 def _grouped(
     columns: Sequence[Sequence[KernelAnalysis]],
 ) -> list[list[KernelAnalysis | None]]:
-    return _joined(columns, lambda kernel: (kernel.name, tuple(kernel.template.items())))
+    return _joined(columns, _instance)
+
+
+def _instance(kernel: KernelAnalysis) -> object:
+    return kernel.name, tuple(kernel.template.items())
+
+
+def _launched(kernel: KernelAnalysis) -> object:
+    launch = kernel.launch
+    return _instance(kernel), launch.block, launch.grid, tuple(kernel.params.items())
 
 
 def _matched(columns: Sequence[Sequence[AccessResult]]) -> list[list[AccessResult | None]]:
     """First by the whole text; of those that are alone, by the array."""
-    rows = _joined(columns, lambda a: (wording.kind(a), a.access.index))
+    return _in_steps(columns, (wording.what, lambda a: (wording.kind(a), a.array)))
+
+
+def _in_steps(columns: Sequence[Sequence[T]], keys: tuple[Key[T], Key[T]]) -> list[list[T | None]]:
+    """Rows by the first key; of those that are alone then, by the second."""
+    rows = _joined(columns, keys[0])
     whole = [row for row in rows if None not in row]
     alone = [[row[at] for row in rows if None in row] for at in range(len(columns))]
-    left = [[result for result in column if result is not None] for column in alone]
-    return whole + _joined(left, lambda a: (wording.kind(a), a.array))
+    left = [[element for element in column if element is not None] for column in alone]
+    return whole + _joined(left, keys[1])
 
 
-def _joined(columns: Sequence[Sequence[T]], key: Callable[[T], object]) -> list[list[T | None]]:
+def _joined(columns: Sequence[Sequence[T]], key: Key[T]) -> list[list[T | None]]:
     """The n-th element with a key of every column in one row, in order of appearance."""
     rows: dict[tuple[object, int], list[T | None]] = {}
     for at, column in enumerate(columns):

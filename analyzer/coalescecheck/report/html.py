@@ -56,6 +56,18 @@ def _asset(name: str) -> Markup:
     return Markup(files("coalescecheck.report").joinpath(name).read_text(encoding="utf-8"))
 
 
+def picture_style() -> str:
+    """The page's colours, light and dark, and its rules for pictures: for pictures alone."""
+    page = _asset("page.css")
+    colours = page[: page.index("\n* {")]
+    rules = [line for line in page.splitlines() if line.startswith("svg .") or "svg text" in line]
+    own = (
+        "svg .ground { fill: var(--bg); }",
+        "svg .heading { font-size: 12px; font-weight: 600; }",
+    )
+    return "\n".join(("", colours, *rules, *own, ""))
+
+
 def _policy(style: str, script: str) -> str:
     """Nothing may be loaded, and only the style and script of this page count."""
     return f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'"

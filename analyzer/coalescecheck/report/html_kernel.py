@@ -13,7 +13,7 @@ from coalescecheck.analysis import AccessResult, Count, KernelAnalysis, Trial
 from coalescecheck.findings import Finding
 from coalescecheck.report.markup import Markup, join, tag
 from coalescecheck.report.model import CLEAN, FileReport, excess_of
-from coalescecheck.report.pictures import bank_map, sector_strip
+from coalescecheck.report.pictures import bank_map, figure, sector_strip
 from coalescecheck.report.source_view import Line, Piece, kernel_source
 from coalescecheck.report.text import launch_text, verification_text
 
@@ -222,8 +222,8 @@ def _pictures(result: AccessResult, kernel: KernelAnalysis) -> Iterator[Markup]:
 
 def _picture(result: AccessResult, lanes: Sequence[int | None]) -> Markup:
     if result.space == "global":
-        return sector_strip(lanes, result.width_bytes)
-    return bank_map(lanes, result.width_bytes, str(result.access.op))
+        return figure(sector_strip(lanes, result.width_bytes))
+    return figure(bank_map(lanes, result.width_bytes, str(result.access.op)))
 
 
 def _helpful(kernel: KernelAnalysis, result: AccessResult) -> Trial | None:

@@ -1,19 +1,22 @@
 """The Markdown report: a comment on a pull request.
 
-In: a ``Report``, from which a baseline has taken what was known before.  Out: Markdown with at
-most ``MOST`` findings, which keeps it far below the 65,536 characters a comment may have.
+In: a ``Report``, from which a baseline or a revision has taken what was known before.  Out:
+Markdown with at most ``MOST`` lines of a kind, which keeps it below the 65,536 characters a
+comment may have.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from coalescecheck import wording
 from coalescecheck.findings import Finding, Fix, Severity
 from coalescecheck.fingerprint import relative
-from coalescecheck.report.model import Report, Terminal, worst_first
+from coalescecheck.report.model import Change, Report, Terminal, worst_first
+from coalescecheck.source import Span
 
 MARK = "<!-- coalescecheck -->"  # by which a later run finds the comment it has to replace
 MOST = 25
@@ -34,21 +37,27 @@ def render(report: Report, terminal: Terminal | None = None) -> str:
     if fixes:
         lines += ["<details><summary>Changes that were tried and help</summary>", ""]
         lines += [*dict.fromkeys(fixes), "", "</details>", ""]
+    if report.since is not None:
+        lines += [*_changes(report.since.changes), *_gone(report.since.gone)]
     lines += _trouble(report)
     lines.append(_footer(report))
     return "".join(f"{line}\n" for line in lines)
 
 
 def _headline(report: Report, findings: Sequence[Finding]) -> str:
-    hidden = sum(len(file.suppressed) for file in report.files)
-    known = f" ({hidden} suppressed)" if hidden else ""
+    """``1 new warning, fixed: 3 (2 known)``."""
+    by = Counter(each.by == "baseline" for file in report.files for each in file.suppressed)
+    new = "new " if by[True] or report.since is not None else ""
     counts = report.totals.findings
     shown = [
-        wording.plural(counts[str(severity)], str(severity))
+        wording.plural(counts[str(severity)], f"{new}{severity}")
         for severity in ICONS
         if counts[str(severity)]
-    ]
-    return (", ".join(shown) if findings else "nothing to report") + known
+    ] or [f"nothing {new}to report"]
+    if report.since is not None and report.since.gone:
+        shown.append(f"fixed: {len(report.since.gone)}")
+    hidden = [f"{by[k]} {word}" for k, word in ((True, "known"), (False, "suppressed")) if by[k]]
+    return ", ".join(shown) + (f" ({', '.join(hidden)})" if hidden else "")
 
 
 def _table(findings: Sequence[Finding]) -> list[str]:
@@ -63,12 +72,42 @@ def _table(findings: Sequence[Finding]) -> list[str]:
 
 
 def _place(finding: Finding) -> str:
-    place = f"{relative(finding.span.file, Path.cwd())}:{finding.span.line}"
-    return f"{_code(place)} {_code(finding.kernel)}" if finding.kernel else _code(place)
+    return _spot(finding.span, finding.kernel)
+
+
+def _spot(span: Span, kernel: str) -> str:
+    place = f"{relative(span.file, Path.cwd())}:{span.line}"
+    return f"{_code(place)} {_code(kernel)}" if kernel else _code(place)
 
 
 def _fix(fix: Fix) -> str:
     return f"{_text(fix.description)}: {_text(f'{fix.before} → {fix.after}')}"
+
+
+def _changes(changes: Sequence[Change]) -> list[str]:
+    """The accesses with other numbers, those that became worse first."""
+    if not changes:
+        return []
+    order = ("worse", "", "better")
+    ranked = sorted(changes, key=lambda change: order.index(change.verdict))
+    lines = ["| where | access | per warp | before | after | |", "|---|---|---|--:|--:|---|"]
+    for change in ranked[:MOST]:
+        cells = (_spot(change.span, change.kernel), _code(change.access), change.unit)
+        numbers = (_text(change.before), _text(change.after), change.verdict)
+        lines.append(f"| {' | '.join((*cells, *numbers))} |")
+    if len(changes) > MOST:
+        lines += ["", f"… and {len(changes) - MOST} more accesses with other numbers."]
+    return [*lines, ""]
+
+
+def _gone(findings: Sequence[Finding]) -> list[str]:
+    if not findings:
+        return []
+    ranked = sorted(findings, key=lambda f: (-f.severity, -(f.ratio or 0.0)))
+    shown = [f"- {_place(f)}: **{f.rule}** {_text(f.message)}" for f in ranked[:MOST]]
+    more = [f"- … and {len(findings) - MOST} more"] if len(findings) > MOST else []
+    summary = f"<details><summary>Fixed: {len(findings)}</summary>"
+    return [summary, "", *shown, *more, "", "</details>", ""]
 
 
 def _trouble(report: Report) -> Iterator[str]:
@@ -86,8 +125,9 @@ def _footer(report: Report) -> str:
     totals = report.totals
     kernels = wording.plural(sum(totals.kernels.values()), "kernel")
     accesses = wording.plural(sum(totals.accesses.values()), "access")
+    since = "" if report.since is None else f", since {report.since.commit[:12]}"
     version = f"CoalesceCheck {report.version}"
-    return f"<sub>{kernels}, {accesses}, architecture {report.arch}, {version}</sub>"
+    return f"<sub>{kernels}, {accesses}, architecture {report.arch}{since}, {version}</sub>"
 
 
 # --- escaping ---------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from coalescecheck.analysis import AccessResult, FileAnalysis, KernelAnalysis
 from coalescecheck.findings import Finding, Severity, Suppressed
-from coalescecheck.source import Diagnostic
+from coalescecheck.source import Diagnostic, Span
 
 CLEAN = 1.1  # times the ideal: an access below has nothing to report
 SECTOR_BYTES = 32
@@ -84,10 +84,37 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """An access that costs another number of sectors or wavefronts (``unit``) than before.
+
+    ``before`` and ``after`` are in words; ``verdict`` is ``better``, ``worse`` or empty.
+    """
+
+    kernel: str
+    span: Span
+    access: str
+    unit: str
+    before: str
+    after: str
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """What else changed since a ``revision`` (as it was given; ``commit`` is its name): the
+    findings that are gone, and the accesses with other numbers."""
+
+    revision: str
+    commit: str
+    gone: tuple[Finding, ...] = ()
+    changes: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """``arch`` is the architecture's name (``sm_80``; several are joined by commas), ``version``
     that of the tool, ``rules`` those that could report something; ``diagnostics`` speak of the
-    run and of no single file."""
+    run and of no single file; ``since`` is set where findings of a revision are left out."""
 
     version: str
     arch: str
@@ -95,6 +122,7 @@ class Report:
     internal_errors: tuple[InternalError, ...] = ()
     rules: tuple[RuleInfo, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    since: Since | None = None
 
     @property
     def kernels(self) -> Iterator[KernelAnalysis]:

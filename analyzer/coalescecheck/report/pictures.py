@@ -1,12 +1,13 @@
 """Pictures of one request of a warp: lanes over sectors, and words in banks.
 
-In: the byte offsets of 32 lanes and the width of the access.  Out: SVG.  Colours come from the
-page's classes, so that light and dark need one picture.
+In: the byte offsets of 32 lanes and the width of the access.  Out: SVG, inside a page or alone.
+Colours come from the page's classes, so that light and dark need one picture.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from coalescecheck import wording
@@ -31,10 +32,20 @@ SECTOR_TOP, SECTOR_HEIGHT = 72.0, 22.0
 WIDEST_SECTOR = 96.0
 GAP = 5.0  # between sectors that are no neighbours
 HEADER = 14.0  # bank numbers
+MARGIN, HEADING = 10.0, 38.0  # of pictures in a file of their own
 ROW = 16.0
 
 
-def sector_strip(offsets: Offsets, width: int) -> Markup:
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What is drawn, ``WIDTH`` and the margins wide, and what it shows in words."""
+
+    parts: tuple[Markup, ...]
+    height: float
+    summary: str
+
+
+def sector_strip(offsets: Offsets, width: int) -> Picture:
     """Each lane joined with the bytes it asks for; below, the sectors that have to be moved."""
     sectors = sectors_of(offsets, width)
     places = _places(sectors)
@@ -44,10 +55,10 @@ def sector_strip(offsets: Offsets, width: int) -> Markup:
         parts += _sector(sector, *places[sector.number])
     parts += _sector_labels(sectors, places)
     summary = f"{_touched(sectors)} for {wording.plural(_asked(sectors), 'byte')}"
-    return _svg(parts, SECTOR_TOP + SECTOR_HEIGHT + 18, summary)
+    return Picture(tuple(parts), SECTOR_TOP + SECTOR_HEIGHT + 18, summary)
 
 
-def bank_map(offsets: Offsets, width: int, op: str) -> Markup:
+def bank_map(offsets: Offsets, width: int, op: str) -> Picture:
     """Every pass through the 32 banks: which lanes each bank serves."""
     phases = phases_of(offsets, width, op)
     parts: list[Markup] = []
@@ -60,19 +71,55 @@ def bank_map(offsets: Offsets, width: int, op: str) -> Markup:
         top += HEADER + ROW * len(phase.wavefronts) + 8
     wavefronts = sum(len(phase.wavefronts) for phase in phases)
     least = "" if len(phases) == wavefronts else f", {len(phases)} without conflict"
-    return _svg(parts, top, f"{wording.plural(wavefronts, 'wavefront')}{least}")
+    return Picture(tuple(parts), top, f"{wording.plural(wavefronts, 'wavefront')}{least}")
 
 
-def _svg(parts: Sequence[Markup], height: float, summary: str) -> Markup:
+def figure(picture: Picture) -> Markup:
+    """The picture on a page, with its words below."""
+    summary = picture.summary
     drawing = tag(
-        "svg",
-        *parts,
-        viewBox=f"0 0 {WIDTH + 2 * LEFT:.0f} {height:.0f}",
-        role="img",
-        aria_label=summary,
+        "svg", *picture.parts, viewBox=_box(picture.height), role="img", aria_label=summary
     )
     scroll = tag("div", drawing, class_="scroll", tabindex=0, role="group", aria_label=summary)
     return tag("figure", scroll, tag("figcaption", summary))
+
+
+def standalone(pictures: Sequence[tuple[str, Picture]], style: str) -> str:
+    """An SVG file of its own: pictures below each other, each under a heading.
+
+    ``style`` is CSS for the classes used here; it paints the background as well, because the
+    reader's colour scheme need not be that of the page around the picture.
+    """
+    groups: list[Markup] = []
+    top = MARGIN
+    for heading, picture in pictures:
+        texts = (
+            tag("text", heading, x=LEFT, y=top + 12, class_="heading"),
+            tag("text", picture.summary, x=LEFT, y=top + 27, class_="label"),
+        )
+        moved = tag("g", *picture.parts, transform=f"translate(0 {top + HEADING:.0f})")
+        groups += [*texts, moved]
+        top += HEADING + picture.height + MARGIN
+    summary = "; ".join(f"{heading}: {picture.summary}" for heading, picture in pictures)
+    ground = tag("rect", width="100%", height="100%", rx=6, class_="ground")
+    drawing = tag(
+        "svg",
+        tag("title", summary),
+        tag("style", Markup(style)),
+        ground,
+        *groups,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=_box(top),
+        width=f"{WIDTH + 2 * LEFT:.0f}",
+        height=f"{top:.0f}",
+        role="img",
+        aria_label=summary,
+    )
+    return f"{drawing}\n"
+
+
+def _box(height: float) -> str:
+    return f"0 0 {WIDTH + 2 * LEFT:.0f} {height:.0f}"
 
 
 def _label(x: float, y: float, text: str) -> Markup:

@@ -52,7 +52,7 @@ from coalescecheck.simulate.values import (
 
 
 class StepLimitError(Exception):
-    """The simulation ran for too long."""
+    """The simulation ran for too long, or needs too much memory, which is its message then."""
 
 
 class Budget:

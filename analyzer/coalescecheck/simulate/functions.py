@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
+from inspect import signature
 
 import numpy as np
 
@@ -24,12 +26,22 @@ def call(name: str, args: list[Data]) -> Data | None:
     """The value of ``name(*args)``; None when the function is not known."""
     function = _INTEGER.get(name)
     if function is not None and (args[0].dtype.kind in "iu" or name not in _FLOAT):
-        return function(*args)
+        return _applied(function, args)
     for candidate in (name, name.removeprefix("__"), _stem(name)):
         floating = _FLOAT.get(candidate)
         if floating is not None:
-            return floating(*args)
+            return _applied(floating, args)
     return None
+
+
+def _applied(function: Callable[..., Data], args: list[Data]) -> Data | None:
+    """None where the source gives it another number of arguments than it takes."""
+    return function(*args) if len(args) == _operands(function) else None
+
+
+@cache
+def _operands(function: Callable[..., Data]) -> int:
+    return function.nin if isinstance(function, np.ufunc) else len(signature(function).parameters)
 
 
 def popc(data: Data) -> Data:

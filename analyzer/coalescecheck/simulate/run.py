@@ -29,6 +29,7 @@ from coalescecheck.simulate.values import MADE_UP, UNDEFINED, Value, scalar
 MAX_STEPS = 100_000
 _BATCH_LANES = 1 << 16  # vectors of 256 KiB: large enough for NumPy, small enough for the cache
 _BATCH_BYTES = 1 << 28
+_BLOCK_BYTES = 1 << 30  # of one block, which is simulated as a whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +111,8 @@ class _Run:
                 for some in self._batches(blocks):
                     self._run(Batch(self._block, self._grid, some))
                     done += len(some)
-            except StepLimitError:
-                self._budget.note("the limit of simulated steps was reached")
+            except StepLimitError as limit:
+                self._budget.note(str(limit) or "the limit of simulated steps was reached")
         traces = self._recorder.finish(tuple(self._space.names))
         unknown = sum(trace.any_taint & UNDEFINED for trace in traces)
         if unknown:
@@ -137,6 +138,8 @@ class _Run:
         lanes = -(-self._block.size // WARP_SIZE) * WARP_SIZE
         size = max(1, _BATCH_LANES // lanes)
         need = max(1, self._space.bytes_per_block(lanes))
+        if need > _BLOCK_BYTES:
+            raise StepLimitError("a block needs too much memory")
         size = max(1, min(size, _BATCH_BYTES // need))
         return [chosen[i : i + size] for i in range(0, len(chosen), size)]
 

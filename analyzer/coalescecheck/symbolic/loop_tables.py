@@ -7,7 +7,7 @@ otherwise each group of variables that depend on each other is run until it repe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -21,6 +21,8 @@ TABLE_LIMIT = 1024  # iterations that are run through one by one
 WORD = 1 << 31
 
 Row = dict[str, int]
+Spend = Callable[[int], None]
+"""Is told how many generators an iteration evaluated; it may raise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,7 @@ def run_through(
     wanted: set[str],
     condition: Form,
     test_first: bool,
+    spend: Spend,
 ) -> Tables:
     """Tables of the ``wanted`` variables, as far as there are any.
 
@@ -93,12 +96,12 @@ def run_through(
     if tests <= {change.generator for change in changes.values()}:
         deciding = {n for n, change in changes.items() if change.generator in tests}
         needed = _needed(ctx, changes, wanted | deciding)
-        table = _until_it_ends(ctx, {n: changes[n] for n in needed}, condition, test_first)
+        table = _until_it_ends(ctx, {n: changes[n] for n in needed}, condition, test_first, spend)
         if table is not None:
             return Tables(dict.fromkeys(needed, table), len(table.rows) if table.exact else None)
     result = Tables()
     for group in _groups(ctx, changes, wanted):
-        table = _until_it_repeats(ctx, {n: changes[n] for n in group})
+        table = _until_it_repeats(ctx, {n: changes[n] for n in group}, spend)
         if table is not None:
             result.of |= dict.fromkeys(group, table)
     return result
@@ -131,10 +134,14 @@ def _groups(ctx: Context, changes: Mapping[str, Change], wanted: set[str]) -> It
 
 
 def _until_it_ends(
-    ctx: Context, changes: Mapping[str, Change], condition: Form, test_first: bool
+    ctx: Context,
+    changes: Mapping[str, Change],
+    condition: Form,
+    test_first: bool,
+    spend: Spend,
 ) -> Table | None:
     rows: list[Row] = []
-    for current, evaluator in _steps(ctx, changes):
+    for current, evaluator in _steps(ctx, changes, spend):
         goes_on = bool(evaluator.form(condition))
         if test_first and not goes_on:
             return Table(rows, exact=True, final=current)
@@ -146,10 +153,10 @@ def _until_it_ends(
     return None
 
 
-def _until_it_repeats(ctx: Context, changes: Mapping[str, Change]) -> Table | None:
+def _until_it_repeats(ctx: Context, changes: Mapping[str, Change], spend: Spend) -> Table | None:
     rows: list[Row] = []
     seen: dict[tuple[int, ...], int] = {}
-    for current, _ in _steps(ctx, changes):
+    for current, _ in _steps(ctx, changes, spend):
         first = seen.setdefault(tuple(current.values()), len(rows))
         if first == len(rows):
             if _overflows(current):
@@ -162,7 +169,9 @@ def _until_it_repeats(ctx: Context, changes: Mapping[str, Change]) -> Table | No
     return None
 
 
-def _steps(ctx: Context, changes: Mapping[str, Change]) -> Iterator[tuple[Row, Evaluator]]:
+def _steps(
+    ctx: Context, changes: Mapping[str, Change], spend: Spend
+) -> Iterator[tuple[Row, Evaluator]]:
     """The variables at the start of each iteration, as often as may be."""
     current = {n: change.start for n, change in changes.items()}
     for _ in range(TABLE_LIMIT):
@@ -170,6 +179,7 @@ def _steps(ctx: Context, changes: Mapping[str, Change]) -> Iterator[tuple[Row, E
         evaluator = Evaluator(ctx, values)
         yield current, evaluator
         current = {n: int(evaluator.form(change.update)) for n, change in changes.items()}
+        spend(evaluator.work)
 
 
 def _overflows(row: Row) -> bool:

@@ -27,6 +27,7 @@ from coalescecheck.symbolic.values import Environment
 if TYPE_CHECKING:
     from coalescecheck.symbolic.interpret import Interpreter
 
+GENERATOR_COST = 8  # of evaluating one for one iteration, in variables that are copied
 FLAG_ROUNDS = 4  # a flag only ever turns from uniform to varying, along chains of variables
 
 
@@ -338,7 +339,11 @@ class LoopSolver:
         wanted = {n for n in closed if not self._is_linear(headers[n], updates[n], mark)}
         if not wanted:
             return Tables()
-        return run_through(self._ctx, closed, wanted, condition, stmt.test_first)
+
+        def spend(generators: int) -> None:
+            self._it.spend(GENERATOR_COST * generators)
+
+        return run_through(self._ctx, closed, wanted, condition, stmt.test_first, spend)
 
     def _is_linear(self, header: Header, update: Form, mark: int) -> bool:
         """Whether ``start + step*k`` is the variable at iteration k."""

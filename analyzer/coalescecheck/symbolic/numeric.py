@@ -24,6 +24,11 @@ class Evaluator:
         self._context = context
         self._known: dict[int, Values] = dict(values)
 
+    @property
+    def work(self) -> int:
+        """How many generators have been evaluated so far, or were given."""
+        return len(self._known)
+
     def form(self, form: Form) -> Values:
         """The value of ``form``; KeyError if a symbol has no value."""
         total: Values = np.asarray(in_64_bits(form.constant), dtype=np.int64)

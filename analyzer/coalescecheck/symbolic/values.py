@@ -224,9 +224,14 @@ class Values:
     def _comparison(self, operator: str, left: Form, right: Form, type_: ScalarType) -> Form:
         ctx = self.ctx
         left, right = op.settle(ctx, left, type_), op.settle(ctx, right, type_)
-        if self.has_base(left) and not self.has_base(right):
-            there = self._points(left)
-            return there if operator == "!=" else op.negate(ctx, there)
+        if self.has_base(left) != self.has_base(right):
+            address, other = (left, right) if self.has_base(left) else (right, left)
+            if operator in ("==", "!=") and other == ZERO and type_.size == 8:
+                there = self._points(address)
+                return there if operator == "!=" else op.negate(ctx, there)
+            return self._decided_by_places(left, right)
+        if operator not in ("==", "!=") and self.has_base(left - right):
+            return self._decided_by_places(left, right)
         wraps = self._may_wrap_64(type_, left, right)
         less = op.less_modulo if wraps else op.less
         match operator:
@@ -241,6 +246,10 @@ class Values:
             case "<=":
                 return op.negate(ctx, less(ctx, right, left))
         return op.negate(ctx, less(ctx, left, right))
+
+    def _decided_by_places(self, left: Form, right: Form) -> Form:
+        varying = self.ctx.varying(left) or self.ctx.varying(right)
+        return self.opaque_condition(varying, "where an array lies decides")
 
     def _points(self, address: Form) -> Form:
         """Whether a pointer is not null: arrays never lie at 0, but ``c ? a : 0`` may be 0."""

@@ -34,6 +34,7 @@ _SUBSTITUTES = (
 )
 # same precedence; whoever emits an operator looks at the original code
 _STAND_INS = {"*": b"/", "&": b"^", "<": b">"}
+_DEEPEST = 1000  # the search takes time as the depth squared; what is deeper is not rewritten
 _ROUNDS = 4  # one misread expression may hide another
 # `(a[i]) + b` and `(f(x)) - b` read as casts: there are no casts to arrays and functions
 _NO_CAST = ("abstract_array_declarator", "abstract_function_declarator")
@@ -71,7 +72,9 @@ def _suspects() -> Query:
 
 def _disguise(edits: Edits) -> None:
     """Replaces characters that make the grammar misread expressions."""
-    captured = QueryCursor(_suspects()).captures(edits.tree.root_node)
+    cursor = QueryCursor(_suspects())
+    cursor.set_max_start_depth(_DEEPEST)
+    captured = cursor.captures(edits.tree.root_node)
     for node in captured.get("cast", []):
         _cast(node, edits)
     for node in captured.get("template", []):

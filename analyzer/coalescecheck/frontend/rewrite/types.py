@@ -89,6 +89,7 @@ class Layout:
     packed: bool = False
     source: object = None
     shown: str = ""
+    extent: tuple[object, int | None, int | None] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,14 +227,15 @@ def is_arithmetic(type_: CType) -> bool:
 
 
 def is_integer(type_: CType) -> bool:
-    return isinstance(type_, Scalar) and _ARITHMETIC.get(type_.name, ("", 0, 0))[0] in (
-        "int",
-        "uint",
-    )
+    return _kind(type_) in ("int", "uint")
 
 
 def is_floating(type_: CType) -> bool:
-    return isinstance(type_, Scalar) and _ARITHMETIC.get(type_.name, ("", 0, 0))[0] == "float"
+    return _kind(type_) == "float"
+
+
+def _kind(type_: CType) -> str:
+    return _ARITHMETIC.get(type_.name, ("", 0, 0))[0] if isinstance(type_, Scalar) else ""
 
 
 def promoted(type_: CType) -> CType:
@@ -307,19 +309,22 @@ def align_of(type_: CType) -> int | None:
 
 
 def _record_extent(layout: Layout) -> tuple[int | None, int | None]:
-    """Size and alignment of a struct or union; bit-fields are left unknown."""
-    offset, align = 0, max(1, layout.align)
+    """Size and alignment of a struct or union, kept while it stays; not with bit-fields."""
+    state = (len(layout.fields), layout.align, layout.complete, layout.packed)
+    if layout.extent is not None and layout.extent[0] == state:
+        return layout.extent[1:]
+    offset, align, known = 0, max(1, layout.align), layout.complete
     for member in layout.fields:
         size, own = size_of(member.type), align_of(member.type)
         if size is None or own is None or member.bits is not None:
-            return None, None
+            known = False
+            break
         own = 1 if layout.packed else max(own, member.align)
         align = max(align, own)
-        start = 0 if layout.union else -(-offset // own) * own
-        offset = max(offset, start + size)
-    if not layout.complete:
-        return None, None
-    return -(-max(offset, 1) // align) * align, align
+        offset = max(offset, (0 if layout.union else -(-offset // own) * own) + size)
+    size = -(-max(offset, 1) // align) * align
+    layout.extent = (state, size, align) if known else (state, None, None)
+    return layout.extent[1:]
 
 
 def spell(type_: CType) -> str:

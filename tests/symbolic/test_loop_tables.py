@@ -312,3 +312,16 @@ def test_two_buffers_that_take_turns_need_no_known_end() -> None:
     (found,) = (r for r in results(body) if r.array == "d")
     assert found.certainty == "exact-symbolic"
     assert (count(found).min, count(found).max) == (1, 1)
+
+
+def test_iterations_of_a_loop_that_overflows_nothing_are_all_counted() -> None:
+    """Unsigned numbers wrap, 64 bits hold 3**39, and an ``int`` that no test reads ends nothing."""
+    for start, step in (
+        ("unsigned s = 1", "s = s * 1664525u + 1013904223u"),
+        ("long long s = 1", "s *= 3"),
+        ("int s = 1", "s *= 3"),
+        ("unsigned long long s = 1", "s = s * 6364136223846793005ull + 1"),
+    ):
+        body = f"{TX} {start}; for (int k = 0; k < 40; k++) {{ {step}; o[32 * k + tx] = s; }}"
+        (found,) = (r for r in results(body, grid=(1,)) if r.array == "o")
+        assert (found.requests, found.certainty) == (40, "exact"), start

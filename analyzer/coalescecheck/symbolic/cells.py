@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from coalescecheck.ir import kernel as ir
-from coalescecheck.ir.types import ScalarType
+from coalescecheck.ir.types import SCALARS, ScalarType
 from coalescecheck.symbolic.form import Context, Form, Symbol
 from coalescecheck.symbolic.values import Environment
 
@@ -20,6 +20,11 @@ Written = tuple[int, ScalarType, Form]  # byte offset from the store's address, 
 def is_cell(name: str) -> bool:
     """Whether a name of the environment is a place in a per-thread array."""
     return "@" in name
+
+
+def cell_type(name: str) -> ScalarType:
+    """The type of a cell's value."""
+    return SCALARS[name.rpartition(":")[2]]
 
 
 def array_key(name: str) -> str:

@@ -13,12 +13,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from coalescecheck.ir.types import ScalarType
 from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.form import Context, Form, number
 from coalescecheck.symbolic.numeric import Evaluator
 
 TABLE_LIMIT = 1024  # iterations that are run through one by one
-WORD = 1 << 31
 
 Row = dict[str, int]
 Spend = Callable[[int], None]
@@ -32,6 +32,18 @@ class Change:
     generator: int
     start: int
     update: Form
+    type: ScalarType
+
+    def after(self, evaluator: Evaluator) -> int | None:
+        """What the variable holds after an iteration: unsigned ones wrap; None where a signed one
+        overflows, which ends every guarantee of C, or 64 bits are too few to tell."""
+        value = int(evaluator.form(self.update))
+        bits = self.type.bits
+        if bits > 32:
+            return value if evaluator.magnitude(self.update) < 1 << 62 else None
+        if self.type.kind == "uint":
+            return value % (1 << bits)
+        return value if -1 << (bits - 1) <= value < 1 << (bits - 1) else None
 
 
 @dataclass(slots=True)
@@ -47,6 +59,11 @@ class Table:
     periodic: bool = False
     settled: bool = False
     final: Row | None = None  # the values when the loop ends
+
+    @property
+    def names(self) -> set[str]:
+        """The variables."""
+        return set(self.rows[0] if self.rows else self.final or ())
 
     def column(self, ctx: Context, name: str, k: Form) -> Form:
         """The variable at iteration k."""
@@ -75,7 +92,7 @@ class Tables:
 
     @property
     def most(self) -> int | None:
-        """A bound on the iterations: a signed variable would overflow in the next."""
+        """A bound on the iterations: a variable of the loop's test would overflow in the next."""
         ends = [len(t.rows) for t in self.of.values() if not (t.periodic or t.settled)]
         return min(ends, default=None)
 
@@ -93,15 +110,15 @@ def run_through(
     The updates of ``changes`` read nothing but its own placeholders.
     """
     tests = ctx.leaves(condition)
+    tested = {n for n, change in changes.items() if change.generator in tests}
     if tests <= {change.generator for change in changes.values()}:
-        deciding = {n for n, change in changes.items() if change.generator in tests}
-        needed = _needed(ctx, changes, wanted | deciding)
-        table = _until_it_ends(ctx, {n: changes[n] for n in needed}, condition, test_first, spend)
-        if table is not None:
-            return Tables(dict.fromkeys(needed, table), len(table.rows) if table.exact else None)
+        table = _until_it_ends(ctx, changes, wanted, tested, condition, test_first, spend)
+        if table is not None and (table.exact or wanted & table.names):
+            trips = len(table.rows) if table.exact else None
+            return Tables(dict.fromkeys(table.names, table), trips)
     result = Tables()
     for group in _groups(ctx, changes, wanted):
-        table = _until_it_repeats(ctx, {n: changes[n] for n in group}, spend)
+        table = _until_it_repeats(ctx, {n: changes[n] for n in group}, bool(group & tested), spend)
         if table is not None:
             result.of |= dict.fromkeys(group, table)
     return result
@@ -136,31 +153,43 @@ def _groups(ctx: Context, changes: Mapping[str, Change], wanted: set[str]) -> It
 def _until_it_ends(
     ctx: Context,
     changes: Mapping[str, Change],
+    wanted: set[str],
+    tested: set[str],
     condition: Form,
     test_first: bool,
     spend: Spend,
 ) -> Table | None:
+    """All iterations, of the tested variables and those wanted ones that never overflow."""
+    deciding = _needed(ctx, changes, tested)
+    names = _needed(ctx, changes, wanted) | deciding
     rows: list[Row] = []
-    for current, evaluator in _steps(ctx, changes, spend):
+    for current, evaluator in _steps(ctx, {n: changes[n] for n in names}, spend):
+        lost = names - current.keys()
+        if lost & deciding:
+            return Table(rows)
+        if lost:
+            kept = {n for n in wanted if not _needed(ctx, changes, {n}) & lost}
+            return _until_it_ends(ctx, changes, kept, tested, condition, test_first, spend)
         goes_on = bool(evaluator.form(condition))
         if test_first and not goes_on:
             return Table(rows, exact=True, final=current)
-        if _overflows(current):
-            return Table(rows) if rows else None
         rows.append(current)
         if not test_first and not goes_on:
             return Table(rows, exact=True)
     return None
 
 
-def _until_it_repeats(ctx: Context, changes: Mapping[str, Change], spend: Spend) -> Table | None:
+def _until_it_repeats(
+    ctx: Context, changes: Mapping[str, Change], tested: bool, spend: Spend
+) -> Table | None:
+    """The iterations until they repeat, or until one would overflow where the loop tests it."""
     rows: list[Row] = []
     seen: dict[tuple[int, ...], int] = {}
     for current, _ in _steps(ctx, changes, spend):
+        if len(current) < len(changes):
+            return Table(rows) if tested else None
         first = seen.setdefault(tuple(current.values()), len(rows))
         if first == len(rows):
-            if _overflows(current):
-                return Table(rows) if rows else None
             rows.append(current)
         elif first == 0:
             return Table(rows, periodic=True)
@@ -172,15 +201,15 @@ def _until_it_repeats(ctx: Context, changes: Mapping[str, Change], spend: Spend)
 def _steps(
     ctx: Context, changes: Mapping[str, Change], spend: Spend
 ) -> Iterator[tuple[Row, Evaluator]]:
-    """The variables at the start of each iteration, as often as may be."""
+    """The variables at the start of each iteration, as often as may be; the last row lacks those
+    that overflow."""
     current = {n: change.start for n, change in changes.items()}
     for _ in range(TABLE_LIMIT):
         values = {changes[n].generator: np.asarray(v, np.int64) for n, v in current.items()}
         evaluator = Evaluator(ctx, values)
         yield current, evaluator
-        current = {n: int(evaluator.form(change.update)) for n, change in changes.items()}
+        if len(current) < len(changes):
+            return
+        after = {n: change.after(evaluator) for n, change in changes.items()}
         spend(evaluator.work)
-
-
-def _overflows(row: Row) -> bool:
-    return any(abs(value) >= WORD for value in row.values())
+        current = {n: value for n, value in after.items() if value is not None}

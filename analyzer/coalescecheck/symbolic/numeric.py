@@ -41,6 +41,16 @@ class Evaluator:
                 total = total + (product if factor == 1 else product * factor)
         return total
 
+    def magnitude(self, form: Form) -> int:
+        """A bound on what the terms of the form add up to, whatever their signs, for numbers."""
+        total = 0
+        for monomial, coefficient in form.terms.items():
+            product = abs(coefficient)
+            for g in monomial:
+                product *= abs(int(self.generator(g)))
+            total += product
+        return total
+
     def generator(self, g: int) -> Values:
         """The value of one generator."""
         known = self._known.get(g)

@@ -252,7 +252,9 @@ class PieceCounter:
         shown = show(profile, name, profile.multiple, small)
         # nobody can promise what a loop counter or a loaded value is: all their values count
         free = symbol.kind in ("counter", "data", "row")
-        outcome = self._joined_tallies(profile.everywhere if free else profile.tallies, question)
+        outcome = self._joined_tallies(
+            profile.everywhere if free else profile.tallies, question, mixed=free
+        )
         assumption = None if free else self._assumed(profile, symbol, shown.start, outcome.units)
         if not free:
             outcome = self._for_all_values(outcome, profile, assumption, question)
@@ -282,7 +284,7 @@ class PieceCounter:
         )
         if not tallies:
             return outcome
-        every = self._joined_tallies(tallies, question)
+        every = self._joined_tallies(tallies, question, mixed=False)
         return replace(
             outcome,
             lines=every.lines,
@@ -347,7 +349,10 @@ class PieceCounter:
             self._profiles[key] = profiler.profile(parameter)
         return self._profiles[key]
 
-    def _joined_tallies(self, tallies: tuple[Tally, ...], question: Question) -> Outcome:
+    def _joined_tallies(
+        self, tallies: tuple[Tally, ...], question: Question, mixed: bool
+    ) -> Outcome:
+        """One of the tallies is the case; ``mixed``: for each request another one."""
         distinct = {t.fingerprint: t for t in reversed(tallies)}
         outcomes = [
             self._from_tally(question, t, "exact-symbolic") for t in reversed(distinct.values())
@@ -362,8 +367,24 @@ class PieceCounter:
             lines=_settled(result.lines),
             l1_data=_settled(result.l1_data),
             l1_tag=_settled(result.l1_tag),
-            totals=alternatives(outcomes),
+            totals=self._mixed_totals(result.units, tuple(distinct.values()), question)
+            if mixed
+            else alternatives(outcomes),
         )
+
+    def _mixed_totals(
+        self, units: Range, tallies: tuple[Tally, ...], question: Question
+    ) -> AccessTotals:
+        """The sums when each request is of any of the tallies."""
+        ideals = [tally.measures.ideal for tally in tallies if tally.weight.sum()]
+        if not ideals:
+            return no_requests("exact").totals
+        least, greatest = min(int(i.min()) for i in ideals), max(int(i.max()) for i in ideals)
+        counts = [self._requests(question, tally) for tally in tallies]
+        requests = counts[0] if len(set(counts)) == 1 else None
+        most = [self._most(question, tally) for tally in tallies]
+        highest = None if any(m is None for m in most) else max(m for m in most if m is not None)
+        return bounded_totals(units, Range(least, greatest, None), requests, highest)
 
     # --- what cannot be exact -----------------------------------------------------------------
 

@@ -119,3 +119,20 @@ def test_a_symbol_without_a_value_is_an_error() -> None:
     _, form = _symbol(ctx, "a")
     with pytest.raises(KeyError):
         Evaluator(ctx, {}).form(form + number(1))
+
+
+@pytest.mark.parametrize(
+    ("op", "value", "count", "expected"),
+    [
+        ("shl", 1, -1, 0),
+        ("shl", 3, 64, 0),
+        ("shr", 1, -1, 0),
+        ("shr", -5, -1, -1),
+        ("shr", 9, 64, 0),
+    ],
+)
+def test_counts_beyond_the_width_shift_everything_out(
+    op: str, value: int, count: int, expected: int
+) -> None:
+    """As the PTX ISA clamps them: a negative count is a large unsigned one."""
+    assert Context().atom(op, (number(value), number(count))) == number(expected)

@@ -124,3 +124,10 @@ def test_a_load_and_a_store_of_one_place_share_its_sectors() -> None:
 
 def test_one_gather_hides_what_its_array_needs() -> None:
     assert traffic(FIRST + "o[i] = a[idx[i]] + a[i];")["a"] == (None, None)
+
+
+def test_an_address_beyond_64_bits_is_taken_modulo_them() -> None:
+    """2**65 bytes further is the same place: 32 neighbouring floats are 4 sectors."""
+    (found,) = (r for r in results("o[threadIdx.x - (1ull << 63)] = 1;", grid=(1,)))
+    assert found.unique_sectors is not None
+    assert found.unique_sectors.launch == 4

@@ -1,6 +1,7 @@
 """What the operations of atoms do to numbers, over NumPy arrays.
 
-C's truncating division is spelled out because NumPy's floors.
+C's truncating division is spelled out because NumPy's floors.  Shift counts that C leaves
+undefined, negative ones too, are beyond the width: the PTX ISA clamps them (``shl``, ``shr``).
 """
 
 from __future__ import annotations
@@ -66,8 +67,8 @@ _BINARY: dict[str, Callable[[Values, Values], Values]] = {
     "and": np.bitwise_and,
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
-    "shl": lambda a, b: np.left_shift(a, np.clip(b, 0, 62)),
-    "shr": lambda a, b: np.right_shift(a, np.clip(b, 0, 62)),
+    "shl": lambda a, b: np.where((b < 0) | (b > 63), 0, np.left_shift(a, np.clip(b, 0, 63))),
+    "shr": lambda a, b: np.right_shift(a, np.where(b < 0, 63, np.minimum(b, 63))),
     "min": np.minimum,
     "max": np.maximum,
 }

@@ -16,6 +16,7 @@ from math import gcd, prod
 import numpy as np
 from numpy.typing import NDArray
 
+from coalescecheck.symbolic.arithmetic import in_64_bits
 from coalescecheck.symbolic.form import Context, Form, Monomial, Symbol
 from coalescecheck.symbolic.numeric import Evaluator
 
@@ -78,7 +79,7 @@ def classes(
     result = Rows(
         np.ones(1, np.int64),
         np.full(1, shift.constant % modulus, np.int64),
-        tuple(np.full(1, _constant(ctx, s, ranges), np.int64) for s in switches),
+        tuple(np.full(1, in_64_bits(_constant(ctx, s, ranges)), np.int64) for s in switches),
         {},
     )
     for part in parts:

@@ -18,6 +18,7 @@ from coalescecheck.analysis import ArrayTraffic, Total, Touched, UniqueSectors
 from coalescecheck.arch import LINE_BYTES, PAIR_BYTES, SECTOR_BYTES
 from coalescecheck.ir.kernel import Op, Space
 from coalescecheck.launch import WARP_SIZE, Dim3
+from coalescecheck.symbolic.arithmetic import in_64_bits
 from coalescecheck.symbolic.count import Counter
 from coalescecheck.symbolic.form import ZERO, Context, Form, Symbol
 from coalescecheck.symbolic.numeric import Evaluator
@@ -139,7 +140,7 @@ class Enumerator:
             parts.append(values)
         whole = [values for values in parts if not (values % SECTOR_BYTES).any()]
         fine = [values for values in parts if (values % SECTOR_BYTES).any()]
-        starts = _sums(np.full(1, address.constant, np.int64), fine)
+        starts = _sums(np.full(1, in_64_bits(address.constant), np.int64), fine)
         if starts is None:
             return None
         sectors = _sectors(starts, question.target.width)

@@ -31,7 +31,7 @@ from coalescecheck.symbolic.conditions import (
     ranges_of,
 )
 from coalescecheck.symbolic.count import Counter, Split, Tally, TooMany
-from coalescecheck.symbolic.form import ZERO, Context, Form, Symbol
+from coalescecheck.symbolic.form import ZERO, Context, Form, Symbol, number
 from coalescecheck.symbolic.formulas import show
 from coalescecheck.symbolic.measure import Target
 from coalescecheck.symbolic.missing import Givable, exact_if, start_of
@@ -63,6 +63,20 @@ class Question:
     base_step: int  # the base address is a multiple of it
     phases: dict[int, int]  # parts of unknown block indices that are tried one by one
 
+    @property
+    def key(self) -> object:
+        """All that the counts depend on: of the address only what is left modulo the modulus."""
+        uniform, conditions = self.split.uniform, self.conditions
+        far = uniform.constant - uniform.constant % self.target.modulus
+        return (
+            replace(self.split, uniform=uniform - number(far)),
+            (*conditions.known, None, *conditions.assumed),
+            (conditions.masked, conditions.optional),
+            tuple(self.ranges.items()),
+            self.target,
+            tuple((info.counter, info.limit) for info in self.reach.loops),
+        )
+
 
 class PieceCounter:
     """Counts the pieces of one kernel under one launch."""
@@ -79,6 +93,7 @@ class PieceCounter:
         self._block_known = launch.block is not None
         self._givable = givable
         self._profiles: dict[object, Profile | None] = {}
+        self._outcomes: dict[object, Outcome] = {}
 
     def question(
         self,
@@ -141,6 +156,14 @@ class PieceCounter:
         return replace(_unweighted(result), certainty=certainty)
 
     def _outcome(self, question: Question) -> Outcome:
+        """The counts; inlined copies and neighbouring places often ask the same question."""
+        key = question.key
+        known = self._outcomes.get(key)
+        if known is None:
+            known = self._outcomes[key] = self._found(question)
+        return known
+
+    def _found(self, question: Question) -> Outcome:
         data = self._varying_data(question.split.lanes)
         if data is not None:
             return self._gather(question, data)

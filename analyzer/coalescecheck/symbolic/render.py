@@ -42,6 +42,7 @@ class Renderer:
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
         self._known: dict[int, str] = {}
+        self._conditions: dict[Form, str] = {}
         self._names: dict[str, int] = {}
 
     def text(self, form: Form) -> str:
@@ -92,6 +93,12 @@ class Renderer:
 
     def condition(self, guard: Form) -> str:
         """A guard for the reader: ``i - n < 0`` becomes ``i < n``."""
+        known = self._conditions.get(guard)
+        if known is None:
+            known = self._conditions[guard] = self._condition(guard)
+        return known
+
+    def _condition(self, guard: Form) -> str:
         found = _single(self._ctx, guard)
         if found is not None:
             atom, negated = found

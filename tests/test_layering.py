@@ -17,6 +17,7 @@ LAYERS = (
     "arch isolation files progress git renames",
     "memory ir facts compile_commands",
     "options analysis fingerprint",
+    "inclusions",
     "frontend wording totals cost config",
     "lower launches",
     "symbolic simulate",

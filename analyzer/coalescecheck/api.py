@@ -33,7 +33,7 @@ def analyze(
     files, settings = inputs.files, inputs.settings
 
     def today(options: Options) -> Report:
-        return running.analyze(files, options, settings.at, said=inputs.said)
+        return running.analyze(files, options, settings.at, said=inputs.said, found=inputs.found)
 
     names = tuple(fspath(path) for path in given)
     return since.analyze(since.Now(names, files, settings.options, settings.at), today)

@@ -216,9 +216,8 @@ def main(
         def done() -> Outcome:
             inputs = gather(paths, settings, build_dir)
             with _workers(executor) as workers, progress_bar.shown(progress) as watch:
-                how = How(
-                    jobs, cache, fix, diff, compare, sweep, paths, inputs.said, workers, watch
-                )
+                doing = (jobs, cache, fix, diff, compare, sweep)
+                how = How(*doing, paths, inputs.said, inputs.found, workers, watch)
                 return work(inputs.files, inputs.settings, how)
 
         outcome = isolated("the command", done)
@@ -247,6 +246,7 @@ class How(NamedTuple):
     sweep: str | None
     given: tuple[str, ...]
     said: tuple[Diagnostic, ...]
+    found: frozenset[str]
     executor: Executor | None
     watch: Callable[[int, int], None]
 
@@ -314,6 +314,7 @@ def _analyzed(
         cache=None if folder is None else Cache(folder),
         executor=how.executor,
         said=said,
+        found=how.found,
         watch=how.watch,
     )
 
@@ -381,7 +382,7 @@ def _stats(paths: tuple[str, ...], settings: Settings, how: How) -> Outcome:
     from coalescecheck import pipeline
     from coalescecheck.report import statistics
 
-    counted = pipeline.statistics(paths, settings.options, settings.at, how.watch)
+    counted = pipeline.statistics(paths, settings.options, settings.at, how.found, how.watch)
     code = UNUSABLE if how.lost else CLEAN
     return Outcome(statistics.render(counted), _shown(how.said), code)
 

@@ -26,6 +26,7 @@ DATABASE_SUFFIX = ".json"
 @dataclass(frozen=True, slots=True)
 class Inputs:
     """``files`` to analyse under ``settings``, and what is to be said of the paths themselves.
+    ``found`` are those that only a folder was given for.
 
     An error that is ``said`` means that something given could not be read.
     """
@@ -33,6 +34,7 @@ class Inputs:
     files: tuple[str, ...]
     settings: Settings
     said: tuple[Diagnostic, ...] = ()
+    found: frozenset[str] = frozenset()
 
 
 def gather(paths: Sequence[str], settings: Settings, build_dir: str | None = None) -> Inputs:
@@ -51,8 +53,15 @@ def gather(paths: Sequence[str], settings: Settings, build_dir: str | None = Non
     errors = any(each.severity == "error" for each in run.said)
     if not run.files and run.said and not errors:
         raise UsageError("; ".join(f"{each.span.file}: {each.message}" for each in run.said))
+    found = frozenset(
+        name
+        for name in run.files.values()
+        if name not in run.named and os.path.realpath(name) not in run.builds
+    )
     builds = {at: build for at, build in run.builds.items() if build is not None}
-    return Inputs(tuple(run.files.values()), replace(settings, builds=builds), tuple(run.said))
+    return Inputs(
+        tuple(run.files.values()), replace(settings, builds=builds), tuple(run.said), found
+    )
 
 
 @dataclass(slots=True)
@@ -64,6 +73,7 @@ class _Run:
     builds: dict[str, Build | None] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)  # the whole path: as it is shown
     said: list[Diagnostic] = field(default_factory=list)
+    named: set[str] = field(default_factory=set)  # files that are given or compiled themselves
 
     def read_database(self, path: str) -> None:
         """Read ``path`` if it is a database."""
@@ -95,6 +105,8 @@ class _Run:
                 self.say(path, "warning", NO_FILES)
         else:
             names = [path]
+        if path in self.databases or not os.path.isdir(path):
+            self.named.update(names)
         for name in names:
             if self.builds.get(os.path.realpath(name), Build()) is not None:  # else it is lost
                 self.files.setdefault(os.path.abspath(name), name)

@@ -8,12 +8,12 @@ verify, advice).  What goes wrong in one kernel or file is recorded and costs on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from time import process_time
 
-from coalescecheck import frontend, lower, rules
+from coalescecheck import frontend, inclusions, lower, rules
 from coalescecheck.analysis import FileAnalysis, KernelAnalysis
 from coalescecheck.edits import with_edits
 from coalescecheck.errors import SourceError, UnsupportedConstruct
@@ -46,17 +46,21 @@ def statistics(
     paths: Sequence[str],
     options: Options,
     at: Callable[[str], Options] | None = None,
+    found: Collection[str] = (),
     watch: Callable[[int, int], None] = lambda done, total: None,
 ) -> Statistics:
     """Analyse like ``analyze`` but keep only counts, file by file."""
-    result = Statistics()
-    files = _files(paths, options)
-    for done, path in enumerate(files):
-        watch(done, len(files))
+    result, seen = Statistics(), inclusions.Seen()
+    files, headers = inclusions.split(_files(paths, options), found)
+    for done, path in enumerate([*files, *headers]):
+        watch(done, len(files) + len(headers))
+        if done >= len(files) and seen.all_of(path):
+            continue
         run = _Run(replace(options if at is None else at(path), ignore=("all",)))
         start = process_time()
         file = run.file(path)
         result.add(file, process_time() - start)
+        seen.add(file.analysis)
         result.defects += [str(error) for error in run.errors]
     return result
 

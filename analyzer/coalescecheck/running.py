@@ -7,13 +7,13 @@ libraries they need are loaded only when some file has changed.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from coalescecheck import __version__, rules
+from coalescecheck import __version__, inclusions, rules
 from coalescecheck.analysis import FileAnalysis
 from coalescecheck.baseline import without_known
 from coalescecheck.cache import Cache
@@ -42,20 +42,27 @@ def analyze(
     cache: Cache | None = None,
     executor: Executor | None = None,
     said: Sequence[Diagnostic] = (),
+    found: Collection[str] = (),
     watch: Watch = lambda done, total: None,
 ) -> Report:
     """Analyse every kernel of every file, and of the ``.cu`` and ``.cuh`` files of folders.
+
+    Files that were only ``found`` in a folder are left out when others include all of them.
 
     ``at`` gives the options of each file where they are not the same for all.  The work is done
     by ``executor``, else by ``jobs`` processes (0: as many as there are processors).  What was
     ``said`` of the paths becomes part of the report; ``watch`` hears of every finished file.
     """
     chosen = rules.select(options.select, options.ignore)
-    files = wanted_files(paths, options)
+    files, headers = inclusions.split(wanted_files(paths, options), found)
     work = [(path, options if at is None else at(path)) for path in files]
     with ExitStack() as stack:
         workers = _Workers(jobs, executor, stack)
         results = _results(work, cache, workers, watch)
+        left = _unseen(headers, results)
+        more = [(path, options if at is None else at(path)) for path in left]
+        results += _results(more, cache, workers, watch)
+        work += more
     reports = [*_unreadable(said), *(result.report for result in results)]
     errors = tuple(error for result in results for error in result.errors)
     if options.kernels and not any(report.analysis.kernels for report in reports):
@@ -67,6 +74,14 @@ def analyze(
     told = (*(each for each in said if each.severity != "error"), *workers.told())
     report = Report(__version__, archs, _once(reports), errors, described, told)
     return report if options.baseline is None else without_known(report, options.baseline)
+
+
+def _unseen(headers: Sequence[str], results: Sequence[Result]) -> list[str]:
+    """The headers with kernels that no includer has shown."""
+    seen = inclusions.Seen()
+    for result in results:
+        seen.add(result.report.analysis)
+    return [path for path in headers if not seen.all_of(path)]
 
 
 def _unreadable(said: Iterable[Diagnostic]) -> Iterator[FileReport]:

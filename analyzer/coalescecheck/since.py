@@ -125,7 +125,8 @@ class _Before:
             if _is_file(places, file)
         ]
         taken = {pair.then for pair in pairs}
-        return pairs + [Pair(then, path, None) for then, path in old.items() if then not in taken]
+        gone = {then: p for then, p in old.items() if then not in taken and not os.path.exists(p)}
+        return pairs + [Pair(then, path, None) for then, path in gone.items()]
 
     def _gone(self) -> dict[str, str]:
         """The CUDA files of the revision that are no more."""

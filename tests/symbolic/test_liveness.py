@@ -88,3 +88,13 @@ def test_cells_matter_for_ever_once_a_pointer_to_their_array_is_kept() -> None:
     assert CELL in Liveness(scope(pointer, last)).before(last, CELLS)
     stored = Store(0, 0, Var("p", t.PTR), ArrayBase("q"))
     assert CELL in Liveness(scope(stored, last)).before(last, CELLS)
+
+
+def test_loops_inside_loops_take_no_more_time_for_each() -> None:
+    """Solved level by level twice, fifty would never end."""
+    innermost = If(var("c"), (let("a"),), ())
+    body: tuple[Stmt, ...] = (innermost,)
+    for depth in range(50):
+        body = (Loop(f"loop{depth}", (), var("b"), body, ()),)
+    live = Liveness(scope(*body))
+    assert set(live.before(innermost, ALL)) == {"b", "c"}

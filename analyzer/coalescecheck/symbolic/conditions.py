@@ -7,7 +7,7 @@ by a loop whose exits are not understood.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
 from coalescecheck.symbolic import operators as op
@@ -36,39 +36,45 @@ def ranges_of(ctx: Context, reach: Reach) -> dict[int, int]:
     """Number of values of every uniform symbol that counts from 0: block indices and loop
     counters with a known end."""
     ranges = {info.counter: info.limit for info in reach.loops if info.limit is not None}
+    used: set[int] = set()
     for form in (reach.address, *reach.path, *(c for i in reach.loops for c in i.carry)):
-        for g, symbol in ctx.symbols(form):
-            if symbol.kind == "bid" and symbol.high is not None:
-                ranges[g] = symbol.high + 1
+        used |= ctx.leaves(form) & ctx.of_kind["bid"]
+    for g in sorted(used):
+        symbol = ctx.generators[g]
+        if isinstance(symbol, Symbol) and symbol.high is not None:
+            ranges[g] = symbol.high + 1
     return ranges
 
 
 def conditions_of(ctx: Context, reach: Reach, ranges: Mapping[int, int]) -> Conditions:
     """Sort the access's conditions by what can be done with them."""
     result = Conditions()
+    known = ranges.keys() | ctx.of_kind["tid"] | ctx.of_kind["base"]
     for guard in reach.path:
-        _sort(ctx, guard, ranges, result)
+        _sort(ctx, guard, known, result)
     for info in reach.loops:
         if info.limit is None:
             result.optional = True
         if not info.steady:
             _give_up(ctx, info.entry, result, "a loop condition that may hold again later")
         for carry in info.carry:
-            _sort_carry(ctx, info, carry, ranges, result)
+            _sort_carry(ctx, info, carry, known, result)
     return result
 
 
-def _sort(ctx: Context, guard: Form, ranges: Mapping[int, int], result: Conditions) -> None:
+def _sort(ctx: Context, guard: Form, known: Set[int], result: Conditions) -> None:
+    """``known`` are the symbols that the counting engine has values for (``is_known``)."""
     if guard == op.ONE:
         return
-    unknown = [s for g, s in ctx.symbols(guard) if not is_known(g, s, ranges)]
+    unknown = ctx.leaves(guard) - known
     if not unknown:
         if guard not in result.known:
             result.known.append(guard)
     elif not ctx.varying(guard):
         result.optional = True
-    elif any(s.kind == "data" for s in unknown):
-        reasons = [s.reason for s in unknown if s.kind == "data" and s.reason]
+    elif data := unknown & ctx.of_kind["data"]:
+        symbols = (ctx.generators[g] for g in sorted(data))
+        reasons = [s.reason for s in symbols if isinstance(s, Symbol) and s.reason]
         result.masked = reasons[0] if reasons else "a condition that is not known"
     else:
         result.assumed.append(guard)
@@ -80,7 +86,7 @@ def is_known(g: int, symbol: Symbol, ranges: Mapping[int, int]) -> bool:
 
 
 def _sort_carry(
-    ctx: Context, info: LoopInfo, carry: Form, ranges: Mapping[int, int], result: Conditions
+    ctx: Context, info: LoopInfo, carry: Form, known: Set[int], result: Conditions
 ) -> None:
     """A condition of all earlier iterations, as one of the previous iteration if it is steady."""
     if carry == op.ONE:
@@ -90,7 +96,7 @@ def _sort_carry(
         return
     k = Form({(info.counter,): 1})
     before = ctx.substitute(carry, {info.counter: k - number(1)})
-    _sort(ctx, op.either(ctx, op.equal(ctx, k, number(0)), before), ranges, result)
+    _sort(ctx, op.either(ctx, op.equal(ctx, k, number(0)), before), known, result)
 
 
 def _steady(ctx: Context, condition: Form, counter: int) -> bool:

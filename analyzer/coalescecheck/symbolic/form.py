@@ -13,6 +13,7 @@ SymPy is used where it is good: for the expressions that are shown (``render``).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -167,6 +168,7 @@ class Context:
 
     def __init__(self, differs: Callable[[Context, Form], bool] | None = None) -> None:
         self.generators: list[Generator] = []
+        self.of_kind: defaultdict[str, set[int]] = defaultdict(set)  # ids of symbols
         self._differs = differs
         self._varying: dict[Form, bool] = {}
         self._ids: dict[object, int] = {}
@@ -178,11 +180,14 @@ class Context:
 
     def symbol(self, symbol: Symbol) -> Form:
         """The form that is just this symbol; symbols are identified by name and kind."""
-        return Form({(self._intern((symbol.kind, symbol.name), symbol),): 1})
+        g = self._intern((symbol.kind, symbol.name), symbol)
+        self.of_kind[symbol.kind].add(g)
+        return Form({(g,): 1})
 
     def fresh(self, symbol: Symbol) -> Form:
         """Like :meth:`symbol` but never shared with another symbol."""
         self.generators.append(symbol)
+        self.of_kind[symbol.kind].add(len(self.generators) - 1)
         return Form({(len(self.generators) - 1,): 1})
 
     def atom(

@@ -30,6 +30,7 @@ from coalescecheck.symbolic.cells import array_key, is_cell
 
 Mask = int
 ALWAYS: Mask = 1  # the bit of names that no statement mentions, and of arrays with pointers to them
+EXACT_DEPTH = 3  # loops inside loops that are solved exactly
 T = TypeVar("T")
 
 
@@ -43,6 +44,7 @@ class Liveness:
         self._continued: dict[str, Mask] = {}
         self._before: dict[int, Mask] = {}
         self._after: dict[int, Mask] = {}
+        self._depth = 0  # loops around
         for stmt in walk(body):
             self._pin_arrays(stmt)
         self._block(body, 0)
@@ -93,18 +95,34 @@ class Liveness:
         return before
 
     def _loop(self, stmt: Loop, after: Mask) -> Mask:
-        self._left[stmt.label] = after
-        exit_or_on = self._reads(stmt) | after
-        start: Mask = 0
-        for _ in range(2):  # "live = read | (live - set)" is stable after one round from nothing
-            if stmt.test_first:
-                next_ = self._continued[stmt.label] = self._block(stmt.step, start)
-                start = self._block(stmt.test, self._block(stmt.body, next_) | exit_or_on)
-            else:
-                tested = self._block(stmt.test, start | exit_or_on)
-                next_ = self._continued[stmt.label] = self._block(stmt.step, tested)
-                start = self._block(stmt.body, next_)
+        """What is live when an iteration starts.
+
+        "live = read | (live - set)" is stable after one round from nothing; deep inside, where
+        that would double the work level by level, all that the loop reads is taken as a start.
+        """
+        deep = self._depth >= EXACT_DEPTH
+        start = self._all_reads(stmt) | after if deep else 0
+        self._depth += 1
+        for _ in range(1 if deep else 2):
+            self._left[stmt.label] = after
+            start = self._iteration(stmt, start, self._reads(stmt) | after)
+        self._depth -= 1
         return start
+
+    def _iteration(self, stmt: Loop, next_: Mask, tested: Mask) -> Mask:
+        """What is live before an iteration with ``next_`` before the following one."""
+        if stmt.test_first:
+            step = self._continued[stmt.label] = self._block(stmt.step, next_)
+            return self._block(stmt.test, self._block(stmt.body, step) | tested)
+        test = self._block(stmt.test, next_ | tested)
+        step = self._continued[stmt.label] = self._block(stmt.step, test)
+        return self._block(stmt.body, step)
+
+    def _all_reads(self, stmt: Loop) -> Mask:
+        found = 0
+        for inner in walk((stmt,)):
+            found |= self._reads(inner)
+        return found
 
     def _reads(self, stmt: Stmt) -> Mask:
         return self._effect(stmt)[0]

@@ -57,7 +57,7 @@ def source_files(paths: Sequence[str], exclusions: Exclusions = Exclusions()) ->
     """``paths`` with folders replaced by the CUDA files below them; each file once."""
     found: dict[str, None] = {}
     for path in paths:
-        found |= dict.fromkeys(files_below(path, exclusions) if Path(path).is_dir() else [path])
+        found |= dict.fromkeys(files_below(path, exclusions) if os.path.isdir(path) else [path])
     if paths and not found:
         raise UsageError(f"{', '.join(paths)}: {NO_FILES}")
     return tuple(found)

@@ -325,3 +325,14 @@ def test_iterations_of_a_loop_that_overflows_nothing_are_all_counted() -> None:
         body = f"{TX} {start}; for (int k = 0; k < 40; k++) {{ {step}; o[32 * k + tx] = s; }}"
         (found,) = (r for r in results(body, grid=(1,)) if r.array == "o")
         assert (found.requests, found.certainty) == (40, "exact"), start
+
+
+def test_more_requests_than_can_be_added_up_are_no_number() -> None:
+    """2**31 iterations three deep are 2**93 requests; every one of them is coalesced."""
+    loop = "for (unsigned {0} = 0; {0} < 0x7fffffff; ++{0}) "
+    body = f"{TX} " + "".join(loop.format(name) for name in "ijk") + "o[tx] = 1;"
+    (found,) = (r for r in results(body, grid=(4,)) if r.array == "o")
+    assert found.requests is None or found.requests == 4 * 0x7FFFFFFF**3
+    assert found.totals is None or found.totals.units.min >= 0
+    assert found.sectors is not None
+    assert found.sectors.min <= 4 <= found.sectors.max

@@ -181,3 +181,12 @@ def test_a_shared_atomic_on_one_word_serialises() -> None:
     body = "[[cuda::shared]] int b[64]; atomicAdd__int(&b[threadIdx.x % 4], 1);"
     found = result(body, "b", grid=(1,))
     assert count(found).max == 8
+
+
+def test_an_unsigned_64_bit_difference_of_an_unknown_block_is_not_taken_to_fit() -> None:
+    """Only blocks of index 0 have threads with ``3 - i`` from 0 on; everyone else's is huge."""
+    body = "int i = blockIdx.x * blockDim.x + threadIdx.x; "
+    body += "if ((unsigned long)(3 - i) >= blockDim.x) return; o[2 * i] = 1;"
+    (found,) = (r for r in results(body, block=(32,)) if r.array == "o")
+    assert found.guards == ("32*blockIdx.x + threadIdx.x < 4",)
+    assert found.assumptions == ("whole warps: 32*blockIdx.x + threadIdx.x < 4",)

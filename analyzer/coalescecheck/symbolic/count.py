@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from math import gcd
+from math import gcd, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,9 @@ class Tally:
         ends = np.searchsorted(row // size, np.arange(count + 1)).tolist()
         pieces = [slice(start, end) for start, end in pairwise(ends)]
         return [Tally(measures.at(p), weight[p], row[p], self.shifts) for p in pieces]
+
+
+MOST_REQUESTS = 1 << 48  # of one warp: sums of what they cost still fit 64 bits
 
 
 class TooMany(Exception):
@@ -208,6 +211,8 @@ class Counter:
     def _rows(
         self, split: Split, guards: list[Form], ranges: Mapping[int, int], target: Target
     ) -> tuple[Rows, list[Switch], list[Form]]:
+        if prod(ranges.values()) > MOST_REQUESTS:
+            raise TooMany
         switches, whole = [], []
         for guard in guards:
             switch = self._switch(guard, ranges)

@@ -30,7 +30,7 @@ def settle(ctx: Context, form: Form, type_: ScalarType) -> Form:
         return wrap(ctx, form, type_)
     if type_.kind == "uint":
         below = high is not None and high < 0  # ~x of an unsigned x: below 0 for every x
-        below = below or (low is None and _only_blocks_unbounded(ctx, form))
+        below = below or (low is None and only_blocks_unbounded(ctx, form))
         fits = not below and (low is None or low >= 0) and (high is None or high < 1 << type_.bits)
     else:
         limit = 1 << (type_.bits - 1)
@@ -43,7 +43,8 @@ def depends_on_unbounded(ctx: Context, form: Form) -> bool:
     return any(s.low is None or s.high is None for _, s in ctx.symbols(form))
 
 
-def _only_blocks_unbounded(ctx: Context, form: Form) -> bool:
+def only_blocks_unbounded(ctx: Context, form: Form) -> bool:
+    """Whether nothing is unbounded but the block indices of an unknown grid, if anything is."""
     unbounded = [s for _, s in ctx.symbols(form) if s.low is None or s.high is None]
     return all(s.kind == "bid" for s in unbounded)
 

@@ -78,8 +78,8 @@ def summarize(
     lanes = lanes_of(launch.block)
     ctx = Context(lambda context, form: _differs(context, lanes, form))
     geometry = Geometry(launch.block, launch.grid, launch.shared_bytes, blocks)
-    interpreter = Interpreter(kernel, ctx, geometry, params, facts or {})
     try:
+        interpreter = Interpreter(kernel, ctx, geometry, params, facts or {})
         reaches = interpreter.run()
     except (TooLarge, RecursionError):
         return Summary(_given_up(kernel), reason=TOO_LARGE)

@@ -279,7 +279,7 @@ class Values:
         low, high = self.ctx.bounds(form)
         if low is not None:
             return low < 0
-        return (high is not None and high < 0) or not op.depends_on_unbounded(self.ctx, form)
+        return (high is not None and high < 0) or op.only_blocks_unbounded(self.ctx, form)
 
     def _integer(self, operator: str, left: Form, right: Form, type_: ScalarType) -> Form:
         ctx = self.ctx

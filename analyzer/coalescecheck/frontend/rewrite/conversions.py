@@ -37,6 +37,8 @@ class Conversions:
     def coerce(self, ex: Ex, to: CType, node: Node, env: Env) -> Ex:
         """``ex`` where a value of type ``to`` is wanted."""
         to, source = types.strip(to), ex.decayed
+        if source == to and isinstance(to, types.Record):
+            return self._s.construction.copied(ex, to, node, env)
         if source == to or isinstance(to, types.Auto | types.Placeholder | types.Array):
             return ex
         match to:

@@ -5,6 +5,7 @@ In: identifiers and qualified names.  Out: :class:`Ex`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
@@ -88,7 +89,11 @@ class Naming:
         mark = Mark(node.start_byte)
         if record is None:
             return self._s.expressions.opaque(node, env, "`this` outside of a class", parts=[])
-        return Ex((mark, self._s.self_name(env)), types.Pointer(record), pure=True)
+        return Ex(
+            (mark, self._s.self_name(env)),
+            types.Pointer(self._s.self_object(env, record)),
+            pure=True,
+        )
 
     def of_found(self, found: Found, node: Node, env: Env, expected: CType | None) -> Ex | None:
         """The expression a name's meaning is; None if it is a type or namespace."""
@@ -122,7 +127,7 @@ class Naming:
     def local(local: Local, mark: Mark) -> Ex:
         """A local variable or parameter."""
         if local.value is not None and local.literal:
-            return literal(local.value, mark)
+            return replace(literal(local.value, mark), named=True)
         if isinstance(local.type, types.Reference):
             return dereferenced((mark, local.c), local.type.target)
         register = not isinstance(local.type, types.Array | types.Record) and not local.static
@@ -134,6 +139,7 @@ class Naming:
             lvalue=local.value is None,
             pure=register,
             captures=local.captures,
+            named=local.value is not None,
         )
 
     def _own_member(self, found: Found, mark: Mark, env: Env) -> Ex | None:
@@ -141,10 +147,16 @@ class Naming:
         if member is None or env.function is None:
             return None
         name = self._s.self_name(env)
-        piece = (mark, f"{name}->{'.'.join(member.path)}")
+        path, record = member.path, self._s.self_record(env)
+        if found.owner is not None and record is not None:  # `Base::x`
+            path = (*(self._s.records.base_path(record, found.owner.cname) or ()), *path)
+        piece = (mark, f"{name}->{'.'.join(path)}")
         if isinstance(member.type, types.Reference):
             return dereferenced(piece, member.type.target)
-        return Ex(piece, types.strip(member.type), PRIMARY, lvalue=True)
+        type_ = types.strip(member.type)
+        if isinstance(type_, types.Record):
+            type_ = self._s.self_object(env, type_)
+        return Ex(piece, type_, PRIMARY, lvalue=True)
 
     def _enumerator(
         self, entry: index.EnumeratorEntry, env: Env, mark: Mark, node: Node

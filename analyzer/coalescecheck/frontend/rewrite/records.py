@@ -126,11 +126,15 @@ class Records:
         arguments = tuple(bound.values())
         if any(deduction.has_placeholder(a) for a in arguments):
             return types.Dependent(entry, arguments)
+        fitting: list[tuple[index.RecordEntry, dict[str, Argument]]] = []
         for other in entry.scope.entries.get(entry.name, ()):
             if isinstance(other, index.RecordEntry) and other.arguments is not None:
                 special = self._specialised(entry, other, arguments, home)
                 if special is not None:
-                    return self.instance(other, special, home, (entry, arguments))
+                    fitting.append((other, special))
+        if fitting:
+            best, special = min(fitting, key=lambda one: deduction.freedom(one[1]))
+            return self.instance(best, special, home, (entry, arguments))
         return self.instance(entry, bound, home)
 
     def _specialised(
@@ -328,6 +332,25 @@ class Records:
             return []
         entries = self._entries(source, source.entry.name)
         return [e for e in entries if isinstance(e, index.FunctionEntry)]
+
+    def copies(self, record: Record, method: str) -> bool:
+        """Whether the program says how an object is copied: by the constructor or operator
+        ``method`` that takes another one."""
+        source = self.source(record)
+        if source is None or not method:
+            return False
+        for entry in self._entries(source, method):
+            if not isinstance(entry, index.FunctionEntry) or entry.body is None or entry.head:
+                continue
+            parameters = syntax.operands(entry.declarator.child_by_field_name("parameters"))
+            if not parameters or "parameter" not in parameters[0].type:
+                continue
+            declarator = parameters[0].child_by_field_name("declarator")
+            type_ = self._s.typenames.declared(parameters[0], declarator, source.env)
+            others = all(p.child_by_field_name("default_value") for p in parameters[1:])
+            if others and types.strip(type_) == types.unqualified(record):
+                return True
+        return False
 
     def base_path(self, record: Record, base: str) -> tuple[str, ...] | None:
         """The fields that lead from a record to its base class ``base`` (a C name)."""

@@ -23,6 +23,7 @@ from coalescecheck.frontend.rewrite.ex import (
     UNARY,
     Ex,
     address_of,
+    cast,
     integer,
     literal,
 )
@@ -236,7 +237,10 @@ class Expressions:
             return self.opaque(node, env, f"`{_shown(node)}` is not understood")
         condition = self._s.conversions.truth(self.emit(parts[0], env), parts[0], env)
         if condition.value is not None:
-            return self.emit(parts[1] if condition.value.number else parts[2], env, expected)
+            first, second = parts[1], parts[2]
+            if condition.value.number:
+                return self._chosen(first, second, env, expected)
+            return self._chosen(second, first, env, expected)
         a, b = self.emit(parts[1], env, expected), self.emit(parts[2], env, expected)
         type_ = self._joined_type(a, b)
         if a.lvalue and b.lvalue and isinstance(type_, types.Record) and a.type == b.type:
@@ -253,6 +257,16 @@ class Expressions:
             return Ex(piece, type_, CONDITIONAL, pure=pure)
         chosen = ("(", condition.at(CONDITIONAL + 1), " ? ", places[0], " : ", places[1], ")")
         return Ex(piece, type_, CONDITIONAL, pure=pure, lvalue=True, address=chosen)
+
+    def _chosen(self, chosen: Node, other: Node, env: Env, expected: CType | None) -> Ex:
+        """One side of ``true ? a : b``, with the type that both have together."""
+        ex = self.emit(chosen, env, expected)
+        if not types.is_arithmetic(ex.decayed) or any(
+            part.type == "call_expression" for part in syntax.walk(other)
+        ):  # a call on the other side may be a recursion that ends here
+            return ex
+        type_ = self._joined_type(ex, self.emit(other, env, expected))
+        return ex if type_ == ex.decayed or not types.is_arithmetic(type_) else cast(ex, type_)
 
     @staticmethod
     def _joined_type(a: Ex, b: Ex) -> CType:

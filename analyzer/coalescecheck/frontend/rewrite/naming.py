@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from coalescecheck.frontend.rewrite import index, intrinsics, syntax, traits, types
+from coalescecheck.frontend.rewrite import deduction, index, intrinsics, syntax, traits, types
 from coalescecheck.frontend.rewrite.emit import Mark
-from coalescecheck.frontend.rewrite.env import Env, Found, Local, PackBound, ValueBound
+from coalescecheck.frontend.rewrite.env import Argument, Env, Found, Local, PackBound, ValueBound
 from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, dereferenced, integer, literal
 from coalescecheck.frontend.rewrite.output import c_name
 from coalescecheck.frontend.rewrite.qualified import base_name
@@ -74,8 +74,9 @@ class Naming:
                 nodes = syntax.operands(node.child_by_field_name("arguments"))
                 bound = self._s.typenames.arguments(entry.head, nodes, env, found.env)
                 if bound is not None:
+                    chosen, bound = self._specialised(entry, bound, found.env)
                     inner = Env(found.env, dict(bound))
-                    return self._s.globals.use(entry, inner, node)
+                    return self._s.globals.use(chosen, inner, node)
             if isinstance(entry, index.FunctionEntry) and found is not None:
                 value = self._s.functions.as_value(node, env, expected)
                 if value is not None:
@@ -83,6 +84,29 @@ class Naming:
         return self._s.expressions.opaque(
             node, env, f"`{syntax.flat(node)}` is not known", parts=[]
         )
+
+    def _specialised(
+        self, entry: index.VariableEntry, bound: dict[str, Argument], home: Env
+    ) -> tuple[index.VariableEntry, dict[str, Argument]]:
+        """The variable template or its specialisation for these arguments; those are entered
+        under a name that includes what they are for."""
+        fitting = []
+        for name, entries in entry.scope.entries.items():
+            for other in entries if name.startswith(f"{entry.name}<") else ():
+                if not isinstance(other, index.VariableEntry):
+                    continue
+                named = syntax.declared_name(other.declarator)
+                if named is None:
+                    continue
+                nodes = syntax.operands(named.child_by_field_name("arguments"))
+                special = self._s.records.specialised(
+                    entry.head, other.head, nodes, tuple(bound.values()), home
+                )
+                if special is not None:
+                    fitting.append((other, special))
+        if not fitting:
+            return entry, bound
+        return min(fitting, key=lambda one: deduction.freedom(one[1]))
 
     def _this(self, node: Node, env: Env, expected: CType | None) -> Ex:
         record = self._s.self_record(env)

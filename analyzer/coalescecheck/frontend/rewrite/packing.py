@@ -55,6 +55,11 @@ def pack(layout: Layout, node: Node, pragmas: PackPragmas) -> None:
     """
     limit = 1 if _says_packed(node) else pragmas.at(node.start_byte)
     natural = [max(types.align_of(f.type) or _NATURAL, f.align) for f in layout.fields]
+    members = syntax.operands(node.child_by_field_name("body"))
+    if any(m.type == "field_declaration" and _says_packed(m) for m in members):
+        raise UnsupportedConstruct(
+            f"the layout of `{layout.shown}` with a packed member: its places"
+        )
     if layout.union or all(a <= limit for a in natural):
         return
     fields: list[Field] = []

@@ -26,6 +26,7 @@ from coalescecheck.frontend.rewrite.env import (
     ValueBound,
 )
 from coalescecheck.frontend.rewrite.output import c_name
+from coalescecheck.frontend.rewrite.overlap import check_bases
 from coalescecheck.frontend.rewrite.packing import pack
 from coalescecheck.frontend.rewrite.syntax import text
 from coalescecheck.frontend.rewrite.types import CType, Field, Layout, Record
@@ -92,9 +93,15 @@ class Records:
         source = RecordSource(entry, inner, template, arguments)
         layout.source = source
         self._open.add(cname)
-        self._fill(layout, source)
-        pack(layout, entry.node, self._s.pragmas)
-        self._open.discard(cname)
+        try:
+            self._fill(layout, source)
+            check_bases(layout, source.bases)
+            pack(layout, entry.node, self._s.pragmas)
+        except UnsupportedConstruct:
+            del self._known[key]  # nobody gets it half done
+            raise
+        finally:
+            self._open.discard(cname)
         self._s.output.define_record(layout, cname in self._forward)
         return record
 
@@ -129,7 +136,8 @@ class Records:
         fitting: list[tuple[index.RecordEntry, dict[str, Argument]]] = []
         for other in entry.scope.entries.get(entry.name, ()):
             if isinstance(other, index.RecordEntry) and other.arguments is not None:
-                special = self._specialised(entry, other, arguments, home)
+                nodes = syntax.operands(other.arguments)
+                special = self.specialised(entry.head, other.head, nodes, arguments, home)
                 if special is not None:
                     fitting.append((other, special))
         if fitting:
@@ -137,18 +145,21 @@ class Records:
             return self.instance(best, special, home, (entry, arguments))
         return self.instance(entry, bound, home)
 
-    def _specialised(
+    def specialised(
         self,
-        entry: index.RecordEntry,
-        other: index.RecordEntry,
+        template: index.Head,
+        head: index.Head,
+        nodes: Sequence[Node],
         arguments: tuple[Argument, ...],
         home: Env,
     ) -> dict[str, Argument] | None:
-        """The arguments of a specialisation that fits; None if it does not."""
-        head = other.head or ()
+        """The arguments of a specialisation that fits; None if it does not.
+
+        ``template`` is the head of what it specialises; ``nodes`` are the arguments it is for.
+        """
+        head = head or ()
         env = Env(home, deduction.placeholders(head))
-        nodes = syntax.operands(other.arguments)
-        patterns = self._s.typenames.arguments(entry.head or (), nodes, env, home)
+        patterns = self._s.typenames.arguments(template or (), nodes, env, home)
         if patterns is None:
             return None
         found: dict[str, Argument] = {}

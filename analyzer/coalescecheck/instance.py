@@ -16,6 +16,7 @@ from coalescecheck.frontend.kernel_c import KernelC
 from coalescecheck.ir.expr import builtins_of
 from coalescecheck.ir.kernel import Kernel, expressions, walk
 from coalescecheck.launch import Dim3, Launch
+from coalescecheck.lower.arith import wrap
 from coalescecheck.options import Options
 from coalescecheck.source import Diagnostic
 from coalescecheck.symbolic import summarize
@@ -114,8 +115,9 @@ def _with_bounds(kernel_c: KernelC, kernel: Kernel, launch: Launch) -> Launch:
 
 
 def _known(kernel: Kernel, launch: Launch) -> dict[str, int]:
-    names = {p.name for p in kernel.params if p.type.is_integer}
-    return {name: value for name, value in launch.args if name in names}
+    """The integer parameters' values, converted to their types as a call converts them."""
+    types = {p.name: p.type for p in kernel.params if p.type.is_integer}
+    return {name: wrap(value, types[name]) for name, value in launch.args if name in types}
 
 
 def _status(diagnostics: tuple[Diagnostic, ...]) -> tuple[str, str]:

@@ -273,27 +273,25 @@ class LayoutMember:
 def lay_out(record: Record, members: list[LayoutMember], *, union: bool, packed: bool) -> None:
     """Complete ``record``: offsets, size and alignment as the CUDA (Itanium, LP64) ABI says."""
     at: Size = 0
-    bits_used = 0  # of the bit-field unit that starts at unit_at
-    unit_at = unit_size = 0
+    spare = 0  # bits before ``at`` that the last bit-field leaves
     largest: Size = 0
     for member in members:
         align = max(1 if packed else align_of(member.type), member.align)
         size = size_of(member.type)
-        record.align = max(record.align, align)
+        unnamed_bits = member.bit_width is not None and not member.name
+        record.align = max(record.align, 1 if unnamed_bits else align)
         record.unknown = record.unknown or unknown_type(member.type)
         if member.bit_width is not None and isinstance(size, int) and isinstance(at, int):
-            if unit_size != size or bits_used + member.bit_width > 8 * size or not member.bit_width:
-                unit_at, unit_size, bits_used = (0 if union else _round_up(at, align)), size, 0
+            first = _first_bit(0 if union else 8 * at - spare, member.bit_width, 8 * size, packed)
+            unit = first // (8 * size) * size
             if member.name:
-                bits = (bits_used, member.bit_width)
-                record.members.append(
-                    Member(member.name, member.type, unit_at, member.volatile, bits)
-                )
-            bits_used = 0 if union else bits_used + member.bit_width
-            at = unit_at + (bits_used + 7) // 8
-            largest = _larger(largest, size)
+                bits = (first - 8 * unit, member.bit_width)
+                record.members.append(Member(member.name, member.type, unit, member.volatile, bits))
+            end = first + member.bit_width
+            at, spare = (0, 0) if union else (-(-end // 8), -end % 8)
+            largest = _larger(largest, -(-end // 8))
             continue
-        unit_size = 0
+        spare = 0
         offset: Size = 0 if union else _aligned(at, align)
         _place(record, member, offset)
         at = 0 if union else add_sizes(offset, size)
@@ -301,6 +299,12 @@ def lay_out(record: Record, members: list[LayoutMember], *, union: bool, packed:
     record.overlapping = record.overlapping or (union and len(record.members) > 1)
     record.size = _aligned(largest if union else at, record.align)
     record.complete = True
+
+
+def _first_bit(after: int, width: int, unit: int, packed: bool) -> int:
+    """Where a bit-field begins: it stays inside one aligned unit of its type (System V ABI)."""
+    crosses = after // unit != (after + width - 1) // unit
+    return _round_up(after, unit) if not width or (crosses and not packed) else after
 
 
 def _place(record: Record, member: LayoutMember, offset: Size) -> None:

@@ -19,6 +19,7 @@ class FunctionWriter:
     def __init__(self, result: CType, self_type: Record | None = None) -> None:
         self.result = result
         self.self_type = self_type
+        self.self_const = False  # in a method declared const
         self.self_name = "self"
         self.returns_object = False  # a constructor
         self.returns_last = False  # a GNU statement expression

@@ -139,7 +139,7 @@ class Calls:
         env: Env,
     ) -> Ex:
         arguments = self.typed_arguments(candidates, nodes)
-        actual = [ex.type for ex, _ in arguments]
+        actual = [ex.passed for ex, _ in arguments]
         explicit = self.explicit_arguments(function)
         choice = self._s.overloads.choose(candidates, actual, explicit, env)
         name = base_name(function.child_by_field_name("name") or function)

@@ -24,6 +24,7 @@ from coalescecheck.frontend.rewrite.types import CType, Field, Record
 if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
+_MOST_ELEMENTS = 64  # of an array of objects with constructors
 _DELETED = ("default_method_clause", "delete_method_clause")
 
 
@@ -37,7 +38,7 @@ class Construction:
         """``record(arguments)``: by a constructor, as a copy, or as an aggregate."""
         record = types.unqualified(record)
         if len(arguments) == 1 and types.strip(arguments[0].type) == record:
-            return arguments[0]
+            return self.copied(arguments[0], record, node, env)
         constructed = self._by_constructor(record, arguments, node, env)
         if constructed is not None:
             return constructed
@@ -49,6 +50,13 @@ class Construction:
             if unpacked is not None:
                 return unpacked
         return self._aggregate(record, arguments, node, env)
+
+    def copied(self, value: Ex, record: Record, node: Node, env: Env) -> Ex:
+        """A new object that is made of another one: as C copies, or by a copy constructor."""
+        if not value.lvalue or not self._s.records.copies(record, record.layout.shown):
+            return value
+        made = self._by_constructor(record, [value], node, env)
+        return value if made is None else made
 
     def _by_constructor(
         self, record: Record, arguments: list[Ex], node: Node, env: Env
@@ -63,7 +71,7 @@ class Construction:
             return None
         found = Found(source.env, record=record)
         choice = self._s.overloads.choose(
-            [(e, found) for e in constructors], [a.type for a in arguments], [], env
+            [(e, found) for e in constructors], [a.passed for a in arguments], [], env
         )
         if choice is None:
             return None
@@ -101,6 +109,9 @@ class Construction:
             for ex, field in zip(arguments, fields, strict=False)
             if not isinstance(field.type, types.GroupType)
         ]
+        parts += self.left_over(
+            record, frozenset(f.name for f in fields[: len(arguments)]), node, env
+        )
         if not parts:
             return self.zero(record, mark)
         return Ex((mark, f"({record.cname}){{", joined(parts), "}"), record)
@@ -130,15 +141,42 @@ class Construction:
         source = self._s.records.source(record)
         if source is None:
             return None
-        defaults = member_defaults(source.entry)
-        if not defaults:
-            return None
+        parts = self.left_over(record, frozenset(), node, env)
+        return Ex((f"({record.cname}){{", joined(parts), "}"), record) if parts else None
+
+    def left_over(self, record: Record, given: frozenset[str], node: Node, env: Env) -> list[Piece]:
+        """What C must be told of the members that a braced list does not give."""
         parts: list[Piece] = []
         for field in record.layout.fields:
-            if field.name in defaults:
-                ex = self._s.expressions.converted(defaults[field.name], source.env, field.type)
-                parts.append((f".{field.name} = ", ex.at(ASSIGN)))
-        return Ex((f"({record.cname}){{", joined(parts), "}"), record) if parts else None
+            value = None if field.name in given else self._own(field, record, node, env)
+            if value is not None:
+                parts.append((f".{field.name} = ", value))
+        return parts
+
+    def _own(self, field: Field, record: Record, node: Node, env: Env) -> Piece | None:
+        """What a member begins with if nothing initialises it: its default, or its class's."""
+        source = self._s.records.source(record)
+        if source is None or record.layout.union:
+            return None
+        given = member_defaults(source.entry).get(field.name)
+        if given is not None:
+            return self._s.initialisers.item(given, field.type, source.env)
+        return self.begun(field.type, node, env)
+
+    def begun(self, type_: CType, node: Node, env: Env) -> Piece | None:
+        """What ``T x;`` initialises x with, in braces for an array; None if it leaves it alone."""
+        if isinstance(type_, types.Record):
+            made = self.default(type_, node, env)
+            return made.at(ASSIGN) if made is not None else None
+        if not isinstance(type_, types.Array):
+            return None
+        element = self.begun(type_.element, node, env)
+        if element is None:
+            return None
+        if type_.count is None or type_.count > _MOST_ELEMENTS:
+            self._s.say(node, "note", "the elements of a long array of objects are not followed")
+            return None
+        return ("{", joined([element] * type_.count), "}")
 
     def begin(self, entry: FunctionEntry, env: Env, writer: FunctionWriter) -> None:
         """The head of a constructor: the object and its member initialisers."""
@@ -150,20 +188,38 @@ class Construction:
         writer.line(f"{record.cname} object;")
         writer.line(f"{record.cname} *self = &object;")
         given = self._given(entry)
-        source = self._s.records.source(record)
-        defaults = member_defaults(source.entry) if source is not None else {}
         for field in record.layout.fields:
             arguments = given.get(field.name) or given.get(_base_name(field))
             if arguments is not None:
                 self._initialise(field, arguments, env, writer)
-            elif field.name in defaults:
-                value = self._s.expressions.converted(defaults[field.name], env, field.type)
-                writer.line((f"self->{field.name} = ", value.at(ASSIGN), ";"))
+            else:
+                self._begin(field, record, env, writer)
         names = {f.name for f in record.layout.fields}
         for name, arguments in given.items():  # members of anonymous unions, delegation
             if c_name(name) not in names and arguments is not None:
                 self._other(name, arguments, record, env, writer)
         self._s.left()
+
+    def _begin(self, field: Field, record: Record, env: Env, writer: FunctionWriter) -> None:
+        """A member that the constructor's list does not name."""
+        source = self._s.records.source(record)
+        if source is None:
+            return
+        given = member_defaults(source.entry).get(field.name)
+        if given is not None and not isinstance(field.type, types.Array):
+            value: Piece | None = self._s.expressions.converted(given, env, field.type).at(ASSIGN)
+        else:
+            value = self._own(field, record, source.entry.node, env)
+        if value is None:
+            return
+        if isinstance(field.type, types.Array):
+            self._s.output.need(field.type)
+            name = writer.fresh(field.name)
+            writer.line((types.declare(field.type, name), " = ", value, ";"))
+            for number in range(field.type.count or 0):
+                writer.line(f"self->{field.name}[{number}] = {name}[{number}];")
+            return
+        writer.line((f"self->{field.name} = ", value, ";"))
 
     @staticmethod
     def _given(entry: FunctionEntry) -> dict[str, Node]:
@@ -283,9 +339,10 @@ class Initialisers:
     def braces(self, node: Node, type_: CType, env: Env) -> Piece:
         """C text of a braced initialiser for an aggregate."""
         items = self._s.expressions.expand(syntax.operands(node), env)
-        if not items:
-            return "{0}"
         parts: list[Piece] = []
+        if not items:
+            parts = self._rest(items, type_, node, env)
+            return ("{", joined(parts), "}") if parts else "{0}"
         fields = type_.layout.fields if isinstance(type_, types.Record) else []
         for number, (item, inner) in enumerate(items):
             if item.type == "initializer_pair":
@@ -296,7 +353,25 @@ class Initialisers:
             else:
                 wanted = fields[number].type if number < len(fields) else types.UNKNOWN
             parts.append(self.item(item, wanted, inner))
+        parts += self._rest(items, type_, node, env)
         return ("{", joined(parts), "}")
+
+    def _rest(
+        self, items: list[tuple[Node, Env]], aggregate: CType, node: Node, env: Env
+    ) -> list[Piece]:
+        """Members or elements with defaults that a braced list leaves out."""
+        if isinstance(aggregate, types.Array):
+            missing = max(0, (aggregate.count or 0) - len(items))
+            value = self._s.construction.begun(aggregate.element, node, env) if missing else None
+            return [] if value is None or missing > _MOST_ELEMENTS else [value] * missing
+        if not isinstance(aggregate, types.Record):
+            return []
+        fields = aggregate.layout.fields
+        given = {f.name for f in fields[: len(items)]}
+        if any(item.type == "initializer_pair" for item, _ in items):
+            named = [item.child_by_field_name("designator") for item, _ in items]
+            given = {c_name(text(n).lstrip(".").strip()) for n in named if n is not None}
+        return self._s.construction.left_over(aggregate, frozenset(given), node, env)
 
     def item(self, node: Node, type_: CType, env: Env) -> Piece:
         """One element of a braced initialiser."""

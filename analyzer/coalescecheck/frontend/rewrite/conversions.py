@@ -37,6 +37,8 @@ class Conversions:
     def coerce(self, ex: Ex, to: CType, node: Node, env: Env) -> Ex:
         """``ex`` where a value of type ``to`` is wanted."""
         to, source = types.strip(to), ex.decayed
+        if source == to and isinstance(to, types.Record):
+            return self._s.construction.copied(ex, to, node, env)
         if source == to or isinstance(to, types.Auto | types.Placeholder | types.Array):
             return ex
         match to:
@@ -135,6 +137,10 @@ class Conversions:
         if isinstance(to, types.Reference):
             pointer = types.Pointer(to.target)
             address = ex if ex.lvalue else self.materialised(ex)
+            place = Ex(address_of(address), types.Pointer(address.type), UNARY)
+            related = self._between_classes(place, pointer, node)
+            if related is not None:
+                return dereferenced(related.at(UNARY), to.target, mark)
             spelled = types.spell(pointer)
             piece: Piece = (f"({spelled})", address_of(address))
             return dereferenced(piece, to.target, mark)
@@ -146,7 +152,30 @@ class Conversions:
             return self.coerce(ex, to, node, env)
         if isinstance(ex.type, types.Closure | types.GroupType):
             return self._unknown(ex, to, node)
-        return cast(ex, to, mark)
+        related = self._between_classes(ex, to, node)
+        return cast(ex, to, mark) if related is None else related
+
+    def _between_classes(self, ex: Ex, to: CType, node: Node) -> Ex | None:
+        """A cast of a pointer to a base or derived class that begins at another byte."""
+        source = ex.decayed
+        if not isinstance(to, types.Pointer) or not isinstance(source, types.Pointer):
+            return None
+        here, there = types.unqualified(source.target), types.unqualified(to.target)
+        if not isinstance(here, types.Record) or not isinstance(there, types.Record):
+            return None
+        up = self._base_pointer(ex, source, to)
+        if up is not None:
+            return up
+        path = self._s.records.base_path(there, here.cname)
+        if not path or not here.layout.fields:
+            return None
+        place = types.offset_of(there, path)
+        if place == 0:
+            return None
+        if place is None:
+            return self._s.opaque_call([ex], to, Mark(node.start_byte))
+        spelled = types.spell(types.unqualified(to))
+        return Ex((f"({spelled})((char *)", ex.at(UNARY), f" - {place})"), to, UNARY, pure=ex.pure)
 
     def bound(self, ex: Ex, to: types.Reference, node: Node, env: Env) -> Piece:
         """C text for the pointer that a reference of type ``to`` becomes when bound to ``ex``."""

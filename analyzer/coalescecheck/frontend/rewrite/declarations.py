@@ -127,6 +127,10 @@ class Declarations:
             env.names[variable.name] = Local(variable.name, kept)
         elif isinstance(bare, types.Closure):
             captures = first.captures if first is not None else ()
+            made_here = variable.value is None or variable.value.type == "lambda_expression"
+            if self._s.lambdas.keeps_state(bare) and not made_here:
+                bare = types.UNKNOWN
+                self._s.say(variable.node, "warning", "a copy of a mutable lambda is not known")
             env.names[variable.name] = Local(variable.name, bare, captures=captures)
         elif isinstance(type_, types.Reference):
             self._reference(variable, type_, first, env, writer)
@@ -222,7 +226,8 @@ class Declarations:
             type_ = types.unqualified(type_) if not isinstance(type_, types.Array) else type_
         type_ = self._sized(variable, type_)
         value = self._initialiser(variable, type_, first, env)
-        env.names[variable.name] = Local(c, type_, static=variable.static, fixed=fixed)
+        seen = types.qualified(type_, const=fixed) if isinstance(type_, types.Record) else type_
+        env.names[variable.name] = Local(c, seen, static=variable.static, fixed=fixed)
         self._line(variable, type_, c, value, writer)
 
     def _sized(self, variable: _Variable, type_: CType) -> CType:
@@ -253,6 +258,8 @@ class Declarations:
                 return made.at(ASSIGN)
             made_default = self._s.construction.default(type_, variable.node, env)
             return made_default.at(ASSIGN) if made_default is not None else None
+        if isinstance(type_, types.Array) and not (variable.static or variable.arguments):
+            return self._s.construction.begun(type_, variable.node, env)
         if variable.arguments:
             exs = [self._s.expressions.emit(a, env) for a in variable.arguments]
             return self._s.say_opaque("an initialiser", exs, type_, variable.node).at(ASSIGN)

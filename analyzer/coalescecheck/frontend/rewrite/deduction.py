@@ -62,6 +62,8 @@ def unify(pattern: CType, actual: CType, found: dict[str, Argument], exact: bool
     """
     match pattern:
         case types.Placeholder(name):
+            if exact and pattern.const and not actual.const:
+                return False
             bare = actual if exact else types.unqualified(actual)
             if pattern.const:
                 bare = types.unqualified(actual)
@@ -72,6 +74,8 @@ def unify(pattern: CType, actual: CType, found: dict[str, Argument], exact: bool
             actual = types.decayed(actual)
             if isinstance(actual, types.Pointer):
                 inner = actual.target
+                if exact and target.const and not inner.const:
+                    return False
                 if target.const:
                     inner = types.unqualified(inner)
                 return _unify_target(target, inner, found, exact)
@@ -147,3 +151,18 @@ def _bind(name: str, value: Argument, found: dict[str, Argument]) -> bool:
         found[name] = value
         return True
     return known == value
+
+
+def freedom(found: dict[str, Argument]) -> tuple[bool, int, int]:
+    """How much of its arguments a partial specialisation leaves open, to compare those that fit:
+    whether a pack, how many parameters, and how much of the types they stand for."""
+    left = 0
+    for item in found.values():
+        type_ = item.type if isinstance(item, TypeBound) else None
+        while type_ is not None:
+            left += 1 + type_.const + type_.volatile
+            type_ = next(
+                (getattr(type_, part) for part in ("target", "element") if hasattr(type_, part)),
+                None,
+            )
+    return any(isinstance(item, PackBound) for item in found.values()), len(found), left

@@ -88,13 +88,17 @@ class FieldPath:
 
 @dataclass(slots=True)
 class Found:
-    """What a name means: a binding, a data member of the current object, or entries."""
+    """What a name means: a binding, a data member of the current object, or entries.
+
+    ``owner`` is the class that a member was asked of by name (``Base::x``).
+    """
 
     env: Env
     binding: Binding | None = None
     member: FieldPath | None = None
     entries: list[Entry] = field(default_factory=list)
     record: Record | None = None
+    owner: Record | None = None
 
 
 class Env:

@@ -30,7 +30,7 @@ class Ex:
     ``type`` is no reference.  ``address`` is C text for its address where that is simpler than
     ``&piece``.  ``pure`` says that evaluating it touches no memory and has no effect.
     ``captures`` are the hidden arguments of a lambda value, ``target`` the object whose address
-    the expression is.
+    the expression is.  A ``named`` constant is written as its value, and an object all the same.
     """
 
     piece: Piece
@@ -42,10 +42,18 @@ class Ex:
     pure: bool = False
     captures: tuple[Piece, ...] = ()
     target: Ex | None = None
+    named: bool = False
 
     def at(self, precedence: int) -> Piece:
         """The text, in parentheses if it binds looser than ``precedence``."""
         return self.piece if self.precedence >= precedence else ("(", self.piece, ")")
+
+    @property
+    def passed(self) -> CType:
+        """The type as an argument: overloads tell an object from a value."""
+        if self.named:
+            return types.Reference(types.qualified(self.type, const=True))
+        return types.Reference(self.type) if self.lvalue else self.type
 
     @property
     def decayed(self) -> CType:

@@ -22,6 +22,8 @@ from coalescecheck.frontend.rewrite.ex import (
     PRIMARY,
     UNARY,
     Ex,
+    address_of,
+    cast,
     integer,
     literal,
 )
@@ -235,18 +237,36 @@ class Expressions:
             return self.opaque(node, env, f"`{_shown(node)}` is not understood")
         condition = self._s.conversions.truth(self.emit(parts[0], env), parts[0], env)
         if condition.value is not None:
-            return self.emit(parts[1] if condition.value.number else parts[2], env, expected)
+            first, second = parts[1], parts[2]
+            if condition.value.number:
+                return self._chosen(first, second, env, expected)
+            return self._chosen(second, first, env, expected)
         a, b = self.emit(parts[1], env, expected), self.emit(parts[2], env, expected)
         type_ = self._joined_type(a, b)
         if a.lvalue and b.lvalue and isinstance(type_, types.Record) and a.type == b.type:
             return self._s.chosen_object(condition, a, b, type_)
+        same = a.lvalue and b.lvalue and types.is_arithmetic(type_) and a.type == b.type
+        places = (address_of(a), address_of(b)) if same else None
         a = self._s.conversions.coerce(a, type_, parts[1], env)
         b = self._s.conversions.coerce(b, type_, parts[2], env)
         piece = (
             condition.at(CONDITIONAL + 1), " ? ", a.at(CONDITIONAL), " : ", b.at(CONDITIONAL),
         )  # fmt: skip
         pure = condition.pure and a.pure and b.pure
-        return Ex(piece, type_, CONDITIONAL, pure=pure)
+        if places is None:
+            return Ex(piece, type_, CONDITIONAL, pure=pure)
+        chosen = ("(", condition.at(CONDITIONAL + 1), " ? ", places[0], " : ", places[1], ")")
+        return Ex(piece, type_, CONDITIONAL, pure=pure, lvalue=True, address=chosen)
+
+    def _chosen(self, chosen: Node, other: Node, env: Env, expected: CType | None) -> Ex:
+        """One side of ``true ? a : b``, with the type that both have together."""
+        ex = self.emit(chosen, env, expected)
+        if not types.is_arithmetic(ex.decayed) or any(
+            part.type == "call_expression" for part in syntax.walk(other)
+        ):  # a call on the other side may be a recursion that ends here
+            return ex
+        type_ = self._joined_type(ex, self.emit(other, env, expected))
+        return ex if type_ == ex.decayed or not types.is_arithmetic(type_) else cast(ex, type_)
 
     @staticmethod
     def _joined_type(a: Ex, b: Ex) -> CType:
@@ -277,15 +297,17 @@ class Expressions:
     def sequence(a: Ex, b: Ex) -> Ex:
         """``a, b``."""
         piece = (a.at(COMMA), ", ", b.at(ASSIGN_LEVEL))
-        return replace(
-            b, piece=piece, precedence=COMMA, lvalue=False, address=None, value=None, target=None
-        )
+        place = ("(", a.at(COMMA), ", ", address_of(b), ")") if b.lvalue else None
+        return replace(b, piece=piece, precedence=COMMA, address=place, value=None, target=None)
 
     # -- sizes --------------------------------------------------------------------------
 
     def _sizeof(self, node: Node, env: Env, expected: CType | None) -> Ex:
         if syntax.child(node, "...") is not None:
             return self._pack_size(node, env)
+        operand = node.child_by_field_name("value")
+        if operand is not None and operand.type == "cast_expression":  # `sizeof(T)+4` misread
+            return self.opaque(node, env, f"`{_shown(node)}` is not understood", types.ULONG, [])
         type_ = self._operand_type(node, env)
         size = types.size_of(type_)
         if size is not None:
@@ -311,8 +333,25 @@ class Expressions:
             value = next(iter(syntax.operands(value)), None)
         if value is None:
             return types.UNKNOWN
-        as_type = self._s.type_if_named(value, env)
-        return types.strip(as_type) if as_type is not None else self.type_only(value, env)
+        if value.type in ("string_literal", "raw_string_literal", "concatenated_string"):
+            size = syntax.string_size(text(value))
+            return types.UNKNOWN if size is None else types.Array(types.CHAR, size)
+        as_type = self._hidden_type(value, env) or self._s.type_if_named(value, env)
+        if as_type is not None:
+            return types.strip(as_type)
+        ex = self.emit(value, env)  # what nobody declares may be a type as well
+        return types.UNKNOWN if self._s.is_free(plain(ex.piece)) else ex.type
+
+    def _hidden_type(self, value: Node, env: Env) -> CType | None:
+        """The type behind a name that was put in its place, and ``T[4]`` read as an element."""
+        element = value
+        while element.type == "subscript_expression" and element.named_child_count:
+            element = element.named_children[0]
+        array_type = element is not value and self._s.type_if_named(element, env) is not None
+        if not array_type and self._s.original(value) == text(value):
+            return None
+        node = syntax.type_at(self._s.original(value), value.start_byte)
+        return None if node is None else self._s.typenames.type(node, env)
 
     def _alignof(self, node: Node, env: Env, expected: CType | None) -> Ex:
         align = types.align_of(self._operand_type(node, env))

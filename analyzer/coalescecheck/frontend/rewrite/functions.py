@@ -86,6 +86,7 @@ class Functions:
         constructing = self_type is not None and _is_constructor(entry, self_type)
         name = self._name(choice, self_type, constructing)
         writer = FunctionWriter(types.VOID, self_type)
+        writer.self_const = syntax.has_word(entry.declarator, "const")
         env = Env(choice.env, {}, function=writer)
         result = self._result(choice, env, self_type, constructing)
         writer.result = result

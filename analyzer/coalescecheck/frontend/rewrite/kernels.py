@@ -160,8 +160,11 @@ def _shown_parameter(parameter: TemplateParameter) -> tuple[str, str, str | None
 
 
 def _parameter(session: Session, node: Node, env: Env) -> KernelParameter:
-    type_ = session.overloads.parameter_type(node, env)
     named = syntax.declared_name(node.child_by_field_name("declarator"))
+    try:
+        type_ = session.overloads.parameter_type(node, env)
+    except UnsupportedConstruct:  # said again where the kernel is rewritten
+        type_ = types.UNKNOWN
     bare = types.strip(type_)
     pointer = isinstance(bare, types.Pointer)
     size = types.size_of(bare.target) if isinstance(bare, types.Pointer) else None

@@ -66,6 +66,8 @@ class Lambdas:
         return self.call(callee, callee.type, [], node, env)
 
     def _closure(self, node: Node, body: Node | None, env: Env) -> Ex:
+        if self._copies_changing_object(node, env):
+            return self._s.say_opaque("a copy of `*this` in a lambda", [], types.UNKNOWN, node)
         env = self._initialised(node, body, env)
         captures = self._captures(node, body, env)
         cname = f"lambda__{node.start_byte}"
@@ -78,6 +80,21 @@ class Lambdas:
         for capture in captures:
             pieces += self._passed(capture, node)
         return Ex("0", closure, pure=True, captures=tuple(pieces))
+
+    def _copies_changing_object(self, node: Node, env: Env) -> bool:
+        """Whether a lambda has a copy of ``*this``, in a method that changes the object."""
+        holder, record = node.child_by_field_name("captures"), self._s.self_record(env)
+        if holder is None or record is None or "*this" not in text(holder).replace(" ", ""):
+            return False
+        function: Node | None = node
+        while function is not None and function.type != "function_definition":
+            function = function.parent
+        for part in syntax.walk(function) if function is not None else ():
+            if part.type in ("identifier", "field_identifier") and syntax.may_change(part):
+                found = self._s.records.member(record, text(part))
+                if found is not None and found.member is not None:
+                    return True
+        return False
 
     def _initialised(self, node: Node, body: Node | None, env: Env) -> Env:
         """The environment of the body: captures with an initialiser, and captures by copy that
@@ -141,7 +158,10 @@ class Lambdas:
                 if meaning.binding.value is not None:
                     continue
                 local = meaning.binding
-                found[name] = Capture(name, local, self._by_address(local, name, body))
+                by_address = self._by_address(local, name, body)
+                if not by_address and body is not None:  # something that it calls may change it
+                    by_address = not local.fixed and syntax.changes_around(node, name)
+                found[name] = Capture(name, local, by_address)
         return tuple(found.values())
 
     @staticmethod
@@ -155,6 +175,14 @@ class Lambdas:
             if part.type == "identifier" and text(part) == name and syntax.may_change(part):
                 return True
         return False
+
+    @staticmethod
+    def keeps_state(closure: Closure) -> bool:
+        """Whether a lambda may change what it holds, so that a copy of it is another one."""
+        source = closure.source
+        if not isinstance(source, LambdaSource):
+            return False
+        return "mutable" in text(source.node.child_by_field_name("declarator") or source.node)
 
     # -- parameters ---------------------------------------------------------------------
 

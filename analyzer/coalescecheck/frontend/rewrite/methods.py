@@ -178,8 +178,8 @@ class Methods:
             return None
         candidates = [(e, found) for e in found.entries if isinstance(e, FunctionEntry)]
         explicit = self._s.calls.explicit_arguments(field)
-        actual = [ex.type for ex, _ in arguments]
-        choice = self._s.overloads.choose(candidates, actual, explicit, env)
+        actual = [ex.passed for ex, _ in arguments]
+        choice = self._s.overloads.choose(candidates, actual, explicit, env, base.type)
         if choice is None:
             return None
         return self.on_object(choice, base, arguments, node, env)
@@ -189,6 +189,13 @@ class Methods:
     ) -> Ex:
         """A call of a method that was chosen."""
         owner = choice.found.record
+        if owner is not None and self._s.virtual.decides(choice.entry, owner, base):
+            message = f"`{choice.entry.name}` is virtual: which one is called is not known"
+            self._s.say(node, "warning", message, hides=True)
+            lent = [a for ex, at in arguments for a in self._s.calls.lent(ex, at, env)]
+            result = self._s.functions.result_type(choice.entry, choice.env)
+            name = types.mangled(["virtual", choice.entry.name])
+            return self._s.opaque_named(name, [*self._object(base), *lent], result, node)
         if owner is None or self.is_static(choice.entry, owner):
             instance = self._s.functions.request(choice, None)
             return self._s.functions.call(instance, None, arguments, node, env)
@@ -207,7 +214,7 @@ class Methods:
         if record is None:
             instance = self._s.functions.request(choice, None)
             return self._s.functions.call(instance, None, arguments, node, env)
-        own = dereferenced(self._s.self_name(env), record)
+        own = dereferenced(self._s.self_name(env), self._s.self_object(env, record))
         return self.on_object(choice, own, arguments, node, env)
 
     def is_static(self, entry: FunctionEntry, record: Record) -> bool:
@@ -246,14 +253,14 @@ class Methods:
             entries = found.entries if found is not None else []
             members = [(e, found) for e in entries if isinstance(e, FunctionEntry) and found]
             members = [(e, f) for e, f in members if f.record is not None]
-            actual = [ex.type for ex in operands[1:]]
-            choice = self._s.overloads.choose(members, actual, [], env)
+            actual = [ex.passed for ex in operands[1:]]
+            choice = self._s.overloads.choose(members, actual, [], env, first.type)
             if choice is not None and not self.is_static(choice.entry, first.type):
                 return self.on_object(choice, first, arguments[1:], node, env)
         if sign in ("()", "[]", "->", "="):
             return None
         candidates = self._free_operators(name, operands, env)
-        choice = self._s.overloads.choose(candidates, [ex.type for ex in operands], [], env)
+        choice = self._s.overloads.choose(candidates, [ex.passed for ex in operands], [], env)
         if choice is None:
             return None
         instance = self._s.functions.request(choice, None)
@@ -287,7 +294,11 @@ class Methods:
 
     def assignment(self, sign: str, target: Ex, value: Ex, node: Node, env: Env) -> Ex | None:
         """``target sign value`` by a user-defined assignment operator."""
-        if sign == "=" and types.strip(value.type) == types.strip(target.type):
+        same = types.strip(value.type) == types.strip(target.type)
+        target_type = target.type
+        if sign == "=" and same and isinstance(target_type, Record):
+            if self._s.records.copies(target_type, "operator="):
+                return self.operator(sign, [target, value], node, env)
             return None  # copying is what C does
         return self.operator(sign, [target, value], node, env)
 

@@ -5,13 +5,14 @@ In: identifiers and qualified names.  Out: :class:`Ex`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from coalescecheck.frontend.rewrite import index, intrinsics, syntax, traits, types
+from coalescecheck.frontend.rewrite import deduction, index, intrinsics, syntax, traits, types
 from coalescecheck.frontend.rewrite.emit import Mark
-from coalescecheck.frontend.rewrite.env import Env, Found, Local, PackBound, ValueBound
+from coalescecheck.frontend.rewrite.env import Argument, Env, Found, Local, PackBound, ValueBound
 from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, dereferenced, integer, literal
 from coalescecheck.frontend.rewrite.output import c_name
 from coalescecheck.frontend.rewrite.qualified import base_name
@@ -73,8 +74,9 @@ class Naming:
                 nodes = syntax.operands(node.child_by_field_name("arguments"))
                 bound = self._s.typenames.arguments(entry.head, nodes, env, found.env)
                 if bound is not None:
+                    chosen, bound = self._specialised(entry, bound, found.env)
                     inner = Env(found.env, dict(bound))
-                    return self._s.globals.use(entry, inner, node)
+                    return self._s.globals.use(chosen, inner, node)
             if isinstance(entry, index.FunctionEntry) and found is not None:
                 value = self._s.functions.as_value(node, env, expected)
                 if value is not None:
@@ -83,12 +85,39 @@ class Naming:
             node, env, f"`{syntax.flat(node)}` is not known", parts=[]
         )
 
+    def _specialised(
+        self, entry: index.VariableEntry, bound: dict[str, Argument], home: Env
+    ) -> tuple[index.VariableEntry, dict[str, Argument]]:
+        """The variable template or its specialisation for these arguments; those are entered
+        under a name that includes what they are for."""
+        fitting = []
+        for name, entries in entry.scope.entries.items():
+            for other in entries if name.startswith(f"{entry.name}<") else ():
+                if not isinstance(other, index.VariableEntry):
+                    continue
+                named = syntax.declared_name(other.declarator)
+                if named is None:
+                    continue
+                nodes = syntax.operands(named.child_by_field_name("arguments"))
+                special = self._s.records.specialised(
+                    entry.head, other.head, nodes, tuple(bound.values()), home
+                )
+                if special is not None:
+                    fitting.append((other, special))
+        if not fitting:
+            return entry, bound
+        return min(fitting, key=lambda one: deduction.freedom(one[1]))
+
     def _this(self, node: Node, env: Env, expected: CType | None) -> Ex:
         record = self._s.self_record(env)
         mark = Mark(node.start_byte)
         if record is None:
             return self._s.expressions.opaque(node, env, "`this` outside of a class", parts=[])
-        return Ex((mark, self._s.self_name(env)), types.Pointer(record), pure=True)
+        return Ex(
+            (mark, self._s.self_name(env)),
+            types.Pointer(self._s.self_object(env, record)),
+            pure=True,
+        )
 
     def of_found(self, found: Found, node: Node, env: Env, expected: CType | None) -> Ex | None:
         """The expression a name's meaning is; None if it is a type or namespace."""
@@ -122,7 +151,7 @@ class Naming:
     def local(local: Local, mark: Mark) -> Ex:
         """A local variable or parameter."""
         if local.value is not None and local.literal:
-            return literal(local.value, mark)
+            return replace(literal(local.value, mark), named=True)
         if isinstance(local.type, types.Reference):
             return dereferenced((mark, local.c), local.type.target)
         register = not isinstance(local.type, types.Array | types.Record) and not local.static
@@ -134,6 +163,7 @@ class Naming:
             lvalue=local.value is None,
             pure=register,
             captures=local.captures,
+            named=local.value is not None,
         )
 
     def _own_member(self, found: Found, mark: Mark, env: Env) -> Ex | None:
@@ -141,10 +171,16 @@ class Naming:
         if member is None or env.function is None:
             return None
         name = self._s.self_name(env)
-        piece = (mark, f"{name}->{'.'.join(member.path)}")
+        path, record = member.path, self._s.self_record(env)
+        if found.owner is not None and record is not None:  # `Base::x`
+            path = (*(self._s.records.base_path(record, found.owner.cname) or ()), *path)
+        piece = (mark, f"{name}->{'.'.join(path)}")
         if isinstance(member.type, types.Reference):
             return dereferenced(piece, member.type.target)
-        return Ex(piece, types.strip(member.type), PRIMARY, lvalue=True)
+        type_ = types.strip(member.type)
+        if isinstance(type_, types.Record):
+            type_ = self._s.self_object(env, type_)
+        return Ex(piece, type_, PRIMARY, lvalue=True)
 
     def _enumerator(
         self, entry: index.EnumeratorEntry, env: Env, mark: Mark, node: Node

@@ -13,11 +13,12 @@ from coalescecheck.frontend import constants, ctypes_lp64
 from coalescecheck.frontend.misread_casts import is_within_operator
 from coalescecheck.frontend.rewrite import misread, syntax, types
 from coalescecheck.frontend.rewrite.builtin_types import is_vector
-from coalescecheck.frontend.rewrite.emit import Mark, Piece
+from coalescecheck.frontend.rewrite.emit import Mark, Piece, plain
 from coalescecheck.frontend.rewrite.env import Env
 from coalescecheck.frontend.rewrite.ex import (
     ASSIGN,
     BINARY,
+    CONDITIONAL,
     PRIMARY,
     UNARY,
     Ex,
@@ -251,7 +252,7 @@ class Operators:
         if argument is None:
             return self._not_understood(node, env)
         sign = syntax.sign_of(node)
-        operand = self._s.expressions.emit(argument, env)
+        operand = _place(self._s.expressions.emit(argument, env))
         prefix = node.children[0].type in ("++", "--")
         if isinstance(operand.type, types.Record):
             arguments = [operand] if prefix else [operand, literal(ctypes_lp64.plain(0))]
@@ -262,11 +263,9 @@ class Operators:
             return self._s.say_opaque(f"operator {sign}", [operand], operand.type, node)
         mark = Mark(node.start_byte)
         if prefix:
-            lead = Mark(node.start_byte, leads=True)
-            return Ex(
-                (mark, sign, lead, operand.at(UNARY)), operand.type, UNARY,
-                lvalue=False,
-            )  # fmt: skip
+            piece = (mark, sign, Mark(node.start_byte, leads=True), operand.at(UNARY))
+            place = self._assigned_place(operand, piece)
+            return Ex(piece, operand.type, UNARY, lvalue=True, address=place)
         return Ex((operand.at(PRIMARY), sign), types.unqualified(operand.type), PRIMARY)
 
     # -- assignment ---------------------------------------------------------------------
@@ -275,7 +274,7 @@ class Operators:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if left is None or right is None:
             return self._not_understood(node, env)
-        target = self._s.expressions.emit(left, env)
+        target = _place(self._s.expressions.emit(left, env))
         wanted = target.type if syntax.sign_of(node) == "=" else None
         value = self._s.expressions.emit(right, env, wanted)
         return self.assign(syntax.sign_of(node), target, value, node, right, env)
@@ -291,7 +290,8 @@ class Operators:
                 "the target of an assignment", [target, value], types.unqualified(target.type), node
             )
         if sign == "=":
-            value = self._s.conversions.coerce(value, target.type, right, env)
+            if value.decayed != types.strip(target.type):
+                value = self._s.conversions.coerce(value, target.type, right, env)
         elif isinstance(target.type, types.Record) or isinstance(value.type, types.Record):
             combined = self.binary(sign[:-1], target, value, node, env)
             value = self._s.conversions.coerce(combined, target.type, right, env)
@@ -397,6 +397,14 @@ class Operators:
 
     def _not_understood(self, node: Node, env: Env) -> Ex:
         return self._s.expressions.opaque(node, env, f"`{syntax.flat(node)}` is not understood")
+
+
+def _place(ex: Ex) -> Ex:
+    """What an assignment or ``++x`` gives, as C has it: an object, by its address."""
+    if ex.address is None or isinstance(ex.type, types.Record):
+        return ex
+    changed = ex.precedence <= CONDITIONAL or plain(ex.piece).startswith(("++", "--"))
+    return dereferenced(ex.address, ex.type) if changed else ex
 
 
 _OPERATOR_NAMES = {

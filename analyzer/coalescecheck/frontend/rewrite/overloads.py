@@ -7,7 +7,7 @@ It must not emit anything.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
@@ -53,13 +53,21 @@ class Overloads:
         arguments: Sequence[CType],
         explicit: Sequence[Node],
         env: Env,
+        receiver: CType | None = None,
     ) -> Choice | None:
-        """The best viable candidate; None if none can be called."""
+        """The best viable candidate; None if none can be called.
+
+        An argument that is an object and no value comes as a reference to its type;
+        ``receiver`` is the type of the object that a method is called on.
+        """
         best: Choice | None = None
         for entry, found in candidates:
             if entry.arguments is not None or entry.node.type == "template_instantiation":
                 continue
             choice = self._viable(entry, found, arguments, explicit, env)
+            if choice is not None and receiver is not None:
+                cost = choice.cost + _receiver_cost(entry, receiver)
+                choice = replace(choice, cost=cost)
             if choice is not None and (best is None or choice.cost < best.cost):
                 best = choice
         return self._specialised(best, candidates) if best is not None else None
@@ -252,8 +260,8 @@ class Overloads:
             types.strip(actual) if isinstance(wanted_bare, types.Array) else (types.decayed(actual))
         )
         penalty = 0.0
-        if isinstance(wanted, types.Reference) and not wanted.target.const and actual.const:
-            penalty = 0.6  # a non-const reference or method on a const object
+        if isinstance(wanted, types.Reference):
+            penalty = _binding_cost(wanted, actual)
         if wanted_bare == bare or _same_rows(wanted_bare, bare):
             return penalty
         if isinstance(wanted_bare, types.GroupType) and isinstance(bare, types.GroupType):
@@ -304,6 +312,24 @@ class Overloads:
                 if len(parameter_nodes(entry)) >= 1 and actual != types.VOID:
                     return 5.0
         return None
+
+
+def _receiver_cost(entry: FunctionEntry, receiver: CType) -> float:
+    """How badly a method fits the object it is called on."""
+    const = syntax.has_word(entry.declarator, "const")
+    if const == receiver.const:
+        return 0.0
+    return 0.02 if const else 0.6
+
+
+def _binding_cost(wanted: types.Reference, actual: CType) -> float:
+    """How badly a reference fits an object (which comes as a reference) or a value."""
+    is_object = isinstance(actual, types.Reference)
+    if wanted.target.const:
+        return 0.0 if types.strip_reference(actual).const else 0.02
+    if wanted.rvalue:
+        return 0.5 if is_object else 0.01
+    return 0.0 if is_object and not types.strip_reference(actual).const else 0.6
 
 
 def _same_rows(to: CType, source: CType) -> bool:

@@ -16,7 +16,8 @@ from coalescecheck.frontend.rewrite import syntax, types
 from coalescecheck.frontend.rewrite.types import Field, Layout
 
 _PRAGMA = re.compile(rb"#[ \t]*pragma[ \t]+pack[ \t]*\(([^)\n]*)\)")
-_NATURAL = 16  # no type of CUDA needs more
+_NATURAL = 16  # the alignment of a type that is not known
+_NO_LIMIT = 1 << 30  # without a pragma any declared alignment counts
 
 
 class PackPragmas:
@@ -26,25 +27,25 @@ class PackPragmas:
         self._places: list[int] = []
         self._values: list[int] = []
         saved: list[int] = []
-        now = _NATURAL
+        now = _NO_LIMIT
         for match in _PRAGMA.finditer(code):
             words = [w.strip() for w in match[1].decode("ascii", "replace").split(",")]
             if words[0] == "pop":
-                now = saved.pop() if saved else _NATURAL
+                now = saved.pop() if saved else _NO_LIMIT
             elif words[0] == "push":
                 saved.append(now)
             numbers = [int(w) for w in words if w.isdecimal()]
             if numbers:
                 now = numbers[-1]
             elif words == [""]:
-                now = _NATURAL
+                now = _NO_LIMIT
             self._places.append(match.start())
             self._values.append(now)
 
     def at(self, place: int) -> int:
         """The greatest alignment of a member that is declared at ``place``, in bytes."""
         before = bisect_right(self._places, place) - 1
-        return self._values[before] if before >= 0 else _NATURAL
+        return self._values[before] if before >= 0 else _NO_LIMIT
 
 
 def pack(layout: Layout, node: Node, pragmas: PackPragmas) -> None:
@@ -54,6 +55,11 @@ def pack(layout: Layout, node: Node, pragmas: PackPragmas) -> None:
     """
     limit = 1 if _says_packed(node) else pragmas.at(node.start_byte)
     natural = [max(types.align_of(f.type) or _NATURAL, f.align) for f in layout.fields]
+    members = syntax.operands(node.child_by_field_name("body"))
+    if any(m.type == "field_declaration" and _says_packed(m) for m in members):
+        raise UnsupportedConstruct(
+            f"the layout of `{layout.shown}` with a packed member: its places"
+        )
     if layout.union or all(a <= limit for a in natural):
         return
     fields: list[Field] = []

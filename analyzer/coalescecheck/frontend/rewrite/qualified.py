@@ -78,7 +78,10 @@ class QualifiedNames:
             case index.Scope():
                 return self._s.names.in_scope(around, name)
             case types.Record():
-                return self._s.records.member(around, name)
+                found = self._s.records.member(around, name)
+                if found is not None and found.member is not None:
+                    found.owner = around
+                return found
             case index.EnumEntry():
                 entries = around.inner.entries.get(name)
                 env = self._s.names.scope_env(around.scope)

@@ -26,6 +26,7 @@ from coalescecheck.frontend.rewrite.env import (
     ValueBound,
 )
 from coalescecheck.frontend.rewrite.output import c_name
+from coalescecheck.frontend.rewrite.overlap import check_bases
 from coalescecheck.frontend.rewrite.packing import pack
 from coalescecheck.frontend.rewrite.syntax import text
 from coalescecheck.frontend.rewrite.types import CType, Field, Layout, Record
@@ -92,9 +93,15 @@ class Records:
         source = RecordSource(entry, inner, template, arguments)
         layout.source = source
         self._open.add(cname)
-        self._fill(layout, source)
-        pack(layout, entry.node, self._s.pragmas)
-        self._open.discard(cname)
+        try:
+            self._fill(layout, source)
+            check_bases(layout, source.bases)
+            pack(layout, entry.node, self._s.pragmas)
+        except UnsupportedConstruct:
+            del self._known[key]  # nobody gets it half done
+            raise
+        finally:
+            self._open.discard(cname)
         self._s.output.define_record(layout, cname in self._forward)
         return record
 
@@ -126,25 +133,33 @@ class Records:
         arguments = tuple(bound.values())
         if any(deduction.has_placeholder(a) for a in arguments):
             return types.Dependent(entry, arguments)
+        fitting: list[tuple[index.RecordEntry, dict[str, Argument]]] = []
         for other in entry.scope.entries.get(entry.name, ()):
             if isinstance(other, index.RecordEntry) and other.arguments is not None:
-                special = self._specialised(entry, other, arguments, home)
+                nodes = syntax.operands(other.arguments)
+                special = self.specialised(entry.head, other.head, nodes, arguments, home)
                 if special is not None:
-                    return self.instance(other, special, home, (entry, arguments))
+                    fitting.append((other, special))
+        if fitting:
+            best, special = min(fitting, key=lambda one: deduction.freedom(one[1]))
+            return self.instance(best, special, home, (entry, arguments))
         return self.instance(entry, bound, home)
 
-    def _specialised(
+    def specialised(
         self,
-        entry: index.RecordEntry,
-        other: index.RecordEntry,
+        template: index.Head,
+        head: index.Head,
+        nodes: Sequence[Node],
         arguments: tuple[Argument, ...],
         home: Env,
     ) -> dict[str, Argument] | None:
-        """The arguments of a specialisation that fits; None if it does not."""
-        head = other.head or ()
+        """The arguments of a specialisation that fits; None if it does not.
+
+        ``template`` is the head of what it specialises; ``nodes`` are the arguments it is for.
+        """
+        head = head or ()
         env = Env(home, deduction.placeholders(head))
-        nodes = syntax.operands(other.arguments)
-        patterns = self._s.typenames.arguments(entry.head or (), nodes, env, home)
+        patterns = self._s.typenames.arguments(template or (), nodes, env, home)
         if patterns is None:
             return None
         found: dict[str, Argument] = {}
@@ -328,6 +343,25 @@ class Records:
             return []
         entries = self._entries(source, source.entry.name)
         return [e for e in entries if isinstance(e, index.FunctionEntry)]
+
+    def copies(self, record: Record, method: str) -> bool:
+        """Whether the program says how an object is copied: by the constructor or operator
+        ``method`` that takes another one."""
+        source = self.source(record)
+        if source is None or not method:
+            return False
+        for entry in self._entries(source, method):
+            if not isinstance(entry, index.FunctionEntry) or entry.body is None or entry.head:
+                continue
+            parameters = syntax.operands(entry.declarator.child_by_field_name("parameters"))
+            if not parameters or "parameter" not in parameters[0].type:
+                continue
+            declarator = parameters[0].child_by_field_name("declarator")
+            type_ = self._s.typenames.declared(parameters[0], declarator, source.env)
+            others = all(p.child_by_field_name("default_value") for p in parameters[1:])
+            if others and types.strip(type_) == types.unqualified(record):
+                return True
+        return False
 
     def base_path(self, record: Record, base: str) -> tuple[str, ...] | None:
         """The fields that lead from a record to its base class ``base`` (a C name)."""

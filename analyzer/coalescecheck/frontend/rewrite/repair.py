@@ -88,6 +88,9 @@ def _disguise(edits: Edits) -> None:
 def _cast(node: Node, edits: Edits) -> None:
     """``(a[i]) + b``: blanks for the parentheses.  ``(n * (m)) - 1``: another operator."""
     type_ = node.child_by_field_name("type")
+    if type_ is not None and node.parent is not None and node.parent.type == "sizeof_expression":
+        _sizeof(node, type_, edits)
+        return
     declarator = type_.child_by_field_name("declarator") if type_ is not None else None
     stars = _misread(declarator) if declarator is not None else None
     if stars is None:
@@ -97,6 +100,19 @@ def _cast(node: Node, edits: Edits) -> None:
     for child in node.children if not stars else ():
         if child.type in ("(", ")"):
             edits.put(child.start_byte, b" ")
+
+
+def _sizeof(node: Node, type_: Node, edits: Edits) -> None:
+    """``sizeof(T)+4`` is no size of a cast of ``+4``: a name in place of the type, or the type
+    alone where it is a name.  Whoever emits the size looks at the original code."""
+    inner = type_.child_by_field_name("type")
+    lone = type_.named_child_count == 1 and inner is not None
+    if lone and inner is not None and inner.type in ("type_identifier", "qualified_identifier"):
+        for child in node.children:
+            if child.type in ("(", ")"):
+                edits.put(child.start_byte, b" ")
+    elif type_.text is not None and b"\n" not in type_.text:
+        edits.put(type_.start_byte, b"T" * len(type_.text))
 
 
 def _comparison(node: Node, edits: Edits) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from tree_sitter import Node
 
-from coalescecheck.frontend.rewrite import index, syntax, types
+from coalescecheck.frontend.rewrite import index, syntax, traits, types
 from coalescecheck.frontend.rewrite.body import FunctionWriter
 from coalescecheck.frontend.rewrite.builtin_types import builtin_type
 from coalescecheck.frontend.rewrite.calls import Calls
@@ -53,6 +53,7 @@ from coalescecheck.frontend.rewrite.records import Records
 from coalescecheck.frontend.rewrite.statements import Statements
 from coalescecheck.frontend.rewrite.typenames import TypeNames
 from coalescecheck.frontend.rewrite.types import CType, Record
+from coalescecheck.frontend.rewrite.virtual import Virtual
 from coalescecheck.source import Span
 
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
@@ -71,6 +72,7 @@ class Session:
         self.output = Output()
         self._locate = locate
         self.pragmas = PackPragmas(code)
+        self.virtual = Virtual(top)
         self._dynamic: dict[str, CType] = {}
         self._free: set[str] = set()
         self._opaque = 0
@@ -107,9 +109,9 @@ class Session:
 
     # -- diagnostics and the unknown ----------------------------------------------------
 
-    def say(self, node: Node, severity: str, message: str) -> None:
-        """A diagnostic at a node."""
-        self.output.say(self._locate(node.start_byte), severity, message)
+    def say(self, node: Node, severity: str, message: str, *, hides: bool = False) -> None:
+        """A diagnostic at a node; see ``Diagnostic`` for ``hides``."""
+        self.output.say(self._locate(node.start_byte), severity, message, hides=hides)
 
     def opaque_call(self, arguments: list[Ex], result: CType, mark: Mark) -> Ex:
         """A call of a function nobody knows, numbered."""
@@ -223,7 +225,7 @@ class Session:
             case "template_function":
                 return self.applied_template(node, None, env)
             case "qualified_identifier":
-                return self._qualified_type(node, env)
+                return traits.type_trait(self, node, env) or self._qualified_type(node, env)
             case _:
                 return None
 
@@ -329,6 +331,11 @@ class Session:
 
     def self_record(self, env: Env) -> Record | None:
         return env.function.self_type if env.function is not None else None
+
+    @staticmethod
+    def self_object(env: Env, record: Record) -> Record:
+        """``record`` as a method sees its object or a part of it: const in a const method."""
+        return types.qualified(record, const=env.function is not None and env.function.self_const)
 
     def self_name(self, env: Env) -> str:
         return env.function.self_name if env.function is not None else "self"

@@ -5,9 +5,12 @@ In: syntax nodes.  Out: their parts.  It must not know about scopes, types or C 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from tree_sitter import Node
+from tree_sitter import Node, Parser
+
+from coalescecheck.frontend.patches import language
 
 _WRAPPERS = frozenset(
     {
@@ -39,6 +42,8 @@ _NAMES = frozenset(
         "structured_binding_declarator",
     }
 )
+_STRING = re.compile(r'\s*"((?:[^"\\\n]|\\.)*)"\s*')
+_CHARACTER = re.compile(r"\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|[abefnrtv'\"?\\])|[ !#-\[\]-~]")
 RECORDS = ("struct_specifier", "class_specifier", "union_specifier")
 PREPROCESSOR_BLOCKS = frozenset(
     {"preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "preproc_elifdef"}
@@ -177,3 +182,26 @@ def may_change(node: Node) -> bool:
             return text(parent).startswith("&")
         case _:
             return False
+
+
+def type_at(source: str, place: int) -> Node | None:
+    """The type that ``source`` spells, as a node whose offsets begin at ``place``."""
+    head = b"using T ="
+    code = head.rjust(place) + source.encode() + b";"
+    tree = Parser(language()).parse(code)
+    for node in walk(tree.root_node):
+        if node.type == "alias_declaration" and not tree.root_node.has_error:
+            return node.child_by_field_name("type")
+    return None
+
+
+def string_size(source: str) -> int | None:
+    """The bytes of a string literal, or of several that follow each other; None if not known."""
+    size, at = 1, 0
+    while at < len(source):
+        part = _STRING.match(source, at)
+        if part is None or not re.fullmatch(f"(?:{_CHARACTER.pattern})*", part[1]):
+            return None
+        size += len(_CHARACTER.findall(part[1]))
+        at = part.end()
+    return size

@@ -391,7 +391,22 @@ class TypeNames:
 
     def _enum_type(self, node: Node, env: Env) -> CType:
         base = node.child_by_field_name("base")
-        return types.strip(self.type(base, env)) if base is not None else types.INT
+        if base is not None:
+            return types.strip(self.type(base, env))
+        return self._widest(syntax.operands(node.child_by_field_name("body")), env)
+
+    def _widest(self, items: list[Node], env: Env) -> CType:
+        """The type of an enumeration that does not name it: int, or what holds its values."""
+        low = high = 0
+        for item in items:
+            value = item.child_by_field_name("value")
+            number = self._s.expressions.constant(value, env) if value is not None else None
+            high += 1
+            if number is not None:
+                low, high = min(low, number), max(high, number)
+        if low >= -(1 << 31) and high < 1 << 31:
+            return types.INT
+        return types.UINT if low >= 0 and high < 1 << 32 else types.LONG if low < 0 else types.ULONG
 
     def _unknown(self, path: str, node: Node, env: Env) -> CType:
         """A type nobody declared: it keeps its name, its size is not known."""

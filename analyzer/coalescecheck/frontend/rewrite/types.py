@@ -327,6 +327,33 @@ def _record_extent(layout: Layout) -> tuple[int | None, int | None]:
     return layout.extent[1:]
 
 
+def offset_of(record: Record, path: Sequence[str]) -> int | None:
+    """Where a member is inside ``record``, in bytes; None if that is not known."""
+    total, at = 0, record
+    for name in path:
+        place = offset_in(at.layout, name)
+        member = next((f for f in at.layout.fields if f.name == name), None)
+        if place is None or member is None or not isinstance(member.type, Record):
+            return None
+        total, at = total + place, member.type
+    return total
+
+
+def offset_in(layout: Layout, name: str) -> int | None:
+    """The bytes before a field, None behind members of unknown size and bit-fields."""
+    offset = 0
+    for member in layout.fields:
+        size, own = size_of(member.type), align_of(member.type)
+        if size is None or own is None or member.bits is not None:
+            return None
+        own = 1 if layout.packed else max(own, member.align)
+        offset = 0 if layout.union else -(-offset // own) * own
+        if member.name == name:
+            return offset
+        offset += size
+    return None
+
+
 def spell(type_: CType) -> str:
     """C spelling of an abstract type, as in a cast."""
     return declare(type_, "")

@@ -1,0 +1,94 @@
+"""Base classes whose last bytes the derived class uses for its own members (Itanium C++ ABI).
+
+In: the layout of a class with base classes.  Out: nothing, or UnsupportedConstruct where C cannot
+have the members at their places.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from coalescecheck.errors import UnsupportedConstruct
+from coalescecheck.frontend.rewrite import syntax, types
+from coalescecheck.frontend.rewrite.index import FunctionEntry, RecordEntry, members
+from coalescecheck.frontend.rewrite.types import Field, Layout, Record
+
+
+def check_bases(layout: Layout, bases: list[Record]) -> None:
+    """Raises UnsupportedConstruct if members of ``layout`` may lie inside its bases' padding, or
+    if empty bases take room of their own."""
+    if not bases:
+        return
+    fields = layout.fields
+    for base, following in pairwise(fields):
+        if base.name.startswith("base__") and _may_overlap(base, following):
+            raise UnsupportedConstruct(
+                f"`{layout.shown}` has members in the padding of its base: their places"
+            )
+    empty = {b.cname for b in bases if not b.layout.fields}
+    first = fields[0].type if fields else None
+    while isinstance(first, types.Array):
+        first = first.element
+    if isinstance(first, Record) and _begins_with(first, empty):
+        raise UnsupportedConstruct(f"`{layout.shown}` has an empty class twice: their places")
+
+
+def _begins_with(record: Record, classes: set[str]) -> bool:
+    if record.cname in classes or classes & record.layout.bases.keys():
+        return True
+    fields = record.layout.fields
+    first = fields[0].type if fields else None
+    return isinstance(first, Record) and _begins_with(first, classes)
+
+
+def _may_overlap(base: Field, following: Field) -> bool:
+    size, align = types.size_of(base.type), types.align_of(following.type)
+    if not isinstance(base.type, Record) or _is_plain(base.type):
+        return False
+    if size is None or align is None:
+        return True
+    used = _used(base.type)
+    if following.bits is not None:
+        align = 1
+    align = max(align, following.align)
+    return -(-used // align) * align < size
+
+
+def _used(record: Record) -> int:
+    """The bytes up to the last padding, also that of the last member; bit-fields end anywhere."""
+    layout = record.layout
+    size = types.size_of(record) or 0
+    if not layout.fields or layout.union:
+        return size if layout.fields else 0
+    last = layout.fields[-1]
+    inner = types.size_of(last.type)
+    if last.bits is not None or inner is None:
+        return 0
+    place = types.offset_in(layout, last.name)
+    if place is None:
+        return 0
+    return place + (_used(last.type) if isinstance(last.type, Record) else inner)
+
+
+def _is_plain(record: Record) -> bool:
+    """Whether it is certainly a class as in C, whose padding nobody else uses."""
+    entry = getattr(record.layout.source, "entry", None)
+    if not isinstance(entry, RecordEntry):
+        return True  # a vector type of CUDA
+    if record.layout.bases or entry.node.type == "class_specifier":
+        return False
+    body = entry.node.child_by_field_name("body")
+    for member in syntax.operands(body):
+        if member.type == "access_specifier" or syntax.has_word(member, "virtual"):
+            return False
+        static = syntax.has_word(member, "static", "constexpr")
+        if member.child_by_field_name("default_value") is not None and not static:
+            return False
+    for name, entries in members(entry).entries.items():
+        special = name.startswith("~") or name in (entry.name, "operator=")
+        if special and any(isinstance(e, FunctionEntry) for e in entries):
+            return False
+    types_ = [f.type for f in record.layout.fields]
+    return all(_is_plain(t) for t in types_ if isinstance(t, Record)) and not any(
+        isinstance(t, types.Reference) for t in types_
+    )

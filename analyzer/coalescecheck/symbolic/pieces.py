@@ -385,6 +385,7 @@ class PieceCounter:
                 together=(min(1, outcome.together[0]), outcome.together[1]),
                 requests=None,
                 asked=None,
+                distinct=None,
                 reason=f"lanes run under a condition on data: {conditions.masked}",
             )
         if conditions.assumed:
@@ -500,6 +501,7 @@ class PieceCounter:
             Range(*data, None),
             Range(*tags, None),
             reason,
+            distinct=float(target.width) if lanes == 1 else None,
         )
 
     # --- names --------------------------------------------------------------------------------

@@ -419,10 +419,11 @@ def _l1(target: Target, outcome: Outcome) -> L1Wavefronts | None:
 
 
 def _efficiency(outcome: Outcome) -> float | None:
-    """Bytes asked for over bytes moved (32 per sector)."""
-    if outcome.asked is None or not outcome.units.mean:
+    """Distinct bytes asked for over bytes moved (32 per sector): a broadcast to 32 lanes uses
+    one lane's bytes of its sector."""
+    if outcome.distinct is None or not outcome.units.mean:
         return None
-    return outcome.asked / (32 * outcome.units.mean)
+    return min(1.0, outcome.distinct / (32 * outcome.units.mean))
 
 
 def _loop_text(line: int, limit: int | None) -> str:

@@ -8,9 +8,10 @@ import pytest
 
 from coalescecheck import rules
 from coalescecheck.errors import UsageError
-from coalescecheck.findings import Severity
+from coalescecheck.findings import Finding, Severity
 from coalescecheck.rules import DEFAULT_RULES, RULES
 from coalescecheck.rules.base import HEADINGS, Rule
+from coalescecheck.source import NOWHERE
 from hand_made import access, exactly, kernel
 
 FOLDER = Path(rules.__file__).parent
@@ -75,6 +76,16 @@ def test_one_place_in_several_instances_is_one_finding() -> None:
         "flip<PAD=0>, block 32x8, n=512",
         "flip<PAD=1>, block 32x8, n=512",
     )
+
+
+def test_equal_words_of_different_severity_keep_the_worst() -> None:
+    note, warning = (
+        Finding("CC101", severity, NOWHERE, "k", "said", access=number, instances=(f"n={number}",))
+        for number, severity in enumerate((Severity.NOTE, Severity.WARNING))
+    )
+    (finding,) = rules.merge([note, warning])
+    assert (finding.severity, finding.access) == (Severity.WARNING, 1)
+    assert finding.instances == ("n=1", "n=0")  # the first is the one the access belongs to
 
 
 def test_different_numbers_at_one_place_stay_apart() -> None:

@@ -183,8 +183,8 @@ class _Summarizer:
         self._renderer = Renderer(ctx)
         unknown = frozenset(name for name, offset in launch.offsets if offset is None)
         names = frozenset(p.name for p in kernel.params)
-        givable = Givable(names, unknown, kernel.unknown_types)
-        self._pieces = PieceCounter(ctx, self._counter, self._renderer, launch, givable)
+        self._givable = Givable(names, unknown, kernel.unknown_types)
+        self._pieces = PieceCounter(ctx, self._counter, self._renderer, launch, self._givable)
         self._enumerator = Enumerator(ctx, self._counter, launch.grid)
         self._motions = Motions(ctx, self._renderer)
         self._offsets = dict(launch.offsets)
@@ -220,6 +220,9 @@ class _Summarizer:
         if space is Space.LOCAL:
             if self._registers.hold(reaches):
                 return None
+            if constants := self._registers.undecided(reaches):
+                problem = self._givable.placed(constants)
+                return self._unknown(access, array, space, width, "unknown", problem)
             dynamic = self._registers.is_dynamic(reaches)
             return replace(self._counted(access, reaches, array, space), dynamic_index=dynamic)
         return self._counted(access, reaches, array, space)

@@ -340,7 +340,7 @@ class _Summarizer:
             width_bytes=width,
             address=self._address(reach) if self._texts else None,
             lane_stride_bytes=self._renderer.text(stride) if isinstance(stride, Form) else stride,
-            pattern=pattern_name(stride, outcome, width, gathers, same),
+            pattern=pattern_name(stride, outcome, width, gathers, same, banked),
             certainty=outcome.certainty,
             reason=outcome.reason,
             requests=outcome.requests,

@@ -75,5 +75,7 @@ def instance(analysis: KernelAnalysis) -> str:
     parts = [analysis.name + template(analysis)]
     if analysis.launch.block is not None:
         parts.append(f"block {dims(analysis.launch.block)}")
+    elif analysis.launch.source == "host":  # another launch of the kernel may have a known one
+        parts.append("block unknown")
     parts += [f"{name}={value}" for name, value in analysis.params.items()]
     return ", ".join(parts)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from coalescecheck import rules
+from coalescecheck import rules, wording
 from coalescecheck.errors import UsageError
 from coalescecheck.findings import Finding, Severity
+from coalescecheck.launch import Dim3, Launch
 from coalescecheck.rules import DEFAULT_RULES, RULES
 from coalescecheck.rules.base import HEADINGS, Rule
 from coalescecheck.source import NOWHERE
@@ -105,3 +106,10 @@ def test_findings_come_worst_first() -> None:
     )
     assert [finding.access for finding in findings] == [2, 1, 0]
     assert findings[0].severity is Severity.WARNING
+
+
+def test_an_unknown_block_beside_a_known_one_is_named() -> None:
+    known = Launch(Dim3(16), None, "host")
+    unknown = Launch(None, None, "host")
+    named = [wording.instance(kernel(launch=launch)) for launch in (known, unknown)]
+    assert named == ["flip<PAD=0>, block 16, n=512", "flip<PAD=0>, block unknown, n=512"]

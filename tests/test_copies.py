@@ -39,3 +39,16 @@ def test_equal_copies_are_one_access_with_all_requests(tmp_path: Path) -> None:
 
 def test_copies_with_other_numbers_or_arrays_stay_apart(tmp_path: Path) -> None:
     assert loads(tmp_path, "different") == [("a", 4, 8), ("a", 8, 8), ("o", 4, 8)]
+
+
+def test_per_thread_arrays_of_copies_are_one(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text("""
+__device__ float pick(int n) { float t[64]; for (int i = 0; i < 64; i++) t[i] = i; return t[n]; }
+__global__ void k(float *o, int n) { o[threadIdx.x] = pick(n) + pick(n + 1) + pick(n + 2); }
+void run(float *o, int n) { k<<<4, 64>>>(o, n); }
+""")
+    (found,) = coalescecheck.analyze(path).kernels
+    local = [(a.access.index, a.requests) for a in found.accesses if a.space == "local"]
+    # 8 warps, 3 calls: each fills 64 elements and reads one
+    assert local == [("t[i]", 3 * 8 * 64), ("t[n]", 3 * 8)]

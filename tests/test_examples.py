@@ -76,6 +76,14 @@ def test_one_float_for_all_lanes_is_one_sector(patterns: dict[str, KernelAnalysi
     (load,) = accesses(patterns["same_for_all"], "global", "load")
     assert load.sectors is not None
     assert (load.sectors.min, load.sectors.max, load.pattern) == (1, 1, "broadcast")
+    assert load.efficiency == 4 / 32
+
+
+def test_no_kernel_uses_more_than_it_moves(patterns: dict[str, KernelAnalysis]) -> None:
+    both = traffic(list(patterns["same_for_all"].accesses))
+    assert both is not None
+    # 512 loads use 4 bytes of 1 sector, 512 stores all of 4
+    assert both.efficiency == pytest.approx((512 * 4 + 512 * 128) / (512 * 5 * 32))
 
 
 def test_an_index_from_memory_is_a_range(patterns: dict[str, KernelAnalysis]) -> None:

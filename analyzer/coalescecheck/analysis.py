@@ -175,7 +175,8 @@ class AccessResult:
     ``pattern``: coalesced | misaligned | strided | broadcast | gather | irregular.
     ``sectors``/``lines128`` are set for global (and local) space, ``wavefronts`` for shared and
     constant.  ``lane_stride_bytes`` is the distance of neighbouring lanes where it is one value
-    (an int) or one expression (a SymPy string).  ``efficiency`` is bytes asked / bytes moved.
+    (an int) or one expression (a SymPy string).  ``efficiency`` is the share of the moved bytes
+    that lanes ask for: what several ask for counts once, so it is at most 1.
     ``requests`` is the number of warp-level requests of the launch, None when it is not known.
     ``sample_lanes`` is one representative request: the byte offset of each of the 32 lanes from
     the start of the array (up to a move of all lanes that changes no count where a parameter is

@@ -7,6 +7,7 @@ never run are left out beside one that does.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import fields, replace
 from math import gcd
@@ -15,8 +16,9 @@ from coalescecheck.analysis import AccessResult, AccessTotals, Motion, Verified
 
 # What may differ between copies: identity, and how often they run.
 _OWN = {"access", "address", "guards", "loops", "requests", "totals", "verified",
-        "sample_lanes", "unique_sectors", "assumptions", "motion"}  # fmt: skip
+        "sample_lanes", "unique_sectors", "assumptions", "motion", "array"}  # fmt: skip
 _SHARED = tuple(f.name for f in fields(AccessResult) if f.name not in _OWN)
+_COPY = re.compile(r"\.\d+$")  # the number of a per-thread array in a further copy of its function
 
 
 def merged(accesses: Iterable[AccessResult]) -> tuple[AccessResult, ...]:
@@ -36,7 +38,8 @@ def _place(result: AccessResult) -> tuple[object, ...]:
 
 
 def _key(result: AccessResult) -> tuple[object, ...]:
-    return (*_place(result), *(getattr(result, name) for name in _SHARED))
+    array = _COPY.sub("", result.array) if result.space == "local" else result.array
+    return (*_place(result), array, *(getattr(result, name) for name in _SHARED))
 
 
 def _joined(one: AccessResult, other: AccessResult) -> AccessResult:

@@ -32,6 +32,12 @@ def plural(count: float, noun: str) -> str:
     return f"{number(count)} {noun}{ending}"
 
 
+def pattern(result: AccessResult) -> str:
+    """Banks have no coalescing: what costs no more than it must has no conflict there."""
+    free = result.wavefronts is not None and result.pattern == "coalesced"
+    return "no conflict" if free else result.pattern
+
+
 def what(result: AccessResult) -> str:
     """The access as the user knows it: ``global load a[i * n + k]``."""
     return f"{kind(result)} {result.access.index}"
@@ -75,5 +81,7 @@ def instance(analysis: KernelAnalysis) -> str:
     parts = [analysis.name + template(analysis)]
     if analysis.launch.block is not None:
         parts.append(f"block {dims(analysis.launch.block)}")
+    elif analysis.launch.source == "host":  # another launch of the kernel may have a known one
+        parts.append("block unknown")
     parts += [f"{name}={value}" for name, value in analysis.params.items()]
     return ", ".join(parts)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import coalescecheck
 from coalescecheck import frontend
 from coalescecheck.errors import SourceError
 from coalescecheck.frontend.reading import decode_source, read_source
@@ -197,3 +198,14 @@ def test_a_kernel_with_syntax_errors_does_not_cost_the_others(tmp_path: Path, te
     for name in ("first", "last"):
         assert kernels[name].text is not None
         assert len(kernels[name].launches) == 1
+
+
+def test_a_missing_name_is_a_syntax_error_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text("__global__ void k(int *out) { out[threadIdx.x * ] = 3; }\n")
+    report = coalescecheck.analyze(path, block="32")
+    (kernel,) = report.kernels
+    assert (kernel.status, len(kernel.accesses)) == ("partial", 1)
+    assert "syntax error" in kernel.reason
+    said = [d.message for file in report.files for d in file.analysis.diagnostics]
+    assert [message for message in said if "not declared" in message] == []

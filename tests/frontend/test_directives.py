@@ -45,7 +45,18 @@ def test_spellings_of_a_block(comment: str, block: Dim3) -> None:
 
 
 @pytest.mark.parametrize(
-    "item", ["block(0)", "block(1,2,3,4)", "block(n)", "blok(3)", "N=x", "what", "assume(N", "N="]
+    "item",
+    [
+        "block(0)",
+        "block(64,32)",
+        "block(1,2,3,4)",
+        "block(n)",
+        "blok(3)",
+        "N=x",
+        "what",
+        "assume(N",
+        "N=",
+    ],
 )
 def test_what_is_not_understood_is_told(item: str) -> None:
     found, complaints = find_directives("k.cu", f"\n// coalescecheck: grid(4) {item}")

@@ -237,3 +237,9 @@ def test_what_cannot_be_used_is_refused_with_its_place(name: str) -> None:
         lower(source)
     assert message in caught.value.message
     assert caught.value.span.line == 1
+
+
+def test_a_static_const_table_of_a_function_is_global_memory() -> None:
+    """nvcc 13.0 declares it ".global" and reads it with ld.global.nc."""
+    result = kernel("static const int t[4] = {3, 1, 4, 1}; out[t[n]] = 1;")
+    assert (result.arrays["t"].space, result.arrays["t"].values) == (Space.GLOBAL, (3, 1, 4, 1))

@@ -108,3 +108,16 @@ def test_wrong_usage(arguments: list[str], code: int, words: str) -> None:
     result = call(EXAMPLE, *arguments)
     assert result.exit_code == code
     assert words in result.stderr
+
+
+def test_the_sums_of_what_is_not_there_are_no_unknowns() -> None:
+    found = rows(render([("old", report_of(kernel(STRIDED))), ("new", OLD)]))
+    (shared,) = (row for row in found if row[:2] == ["all of the launch", "shared"])
+    assert shared[3] == "-"
+
+
+def test_the_sums_of_a_kernel_with_lost_accesses_are_not_known() -> None:
+    lost = kernel(STRIDED, COLUMN, status="partial", reason="a syntax error")
+    found = rows(render([("old", OLD), ("new", report_of(lost))]))
+    sums = [row[-1] for row in found if row[0] == "all of the launch"]
+    assert sums == ["?", "?"]

@@ -256,3 +256,8 @@ def test_accesses_that_are_fine_are_called_clean(
     shown = text(kernel(*accesses))
     line = next((s for s in shown.splitlines() if s.startswith("  clean ")), None)
     assert line == (None if words is None else f"  clean     {words}")
+
+
+def test_the_sums_of_a_kernel_with_lost_accesses_are_the_least() -> None:
+    shown = text(kernel(STRIDED, status="partial", reason="a syntax error"))
+    assert "total     at least 2,048 sectors read, 0 written\n" in shown

@@ -107,6 +107,21 @@ PRODUCT = plane(
 # rows of 8 bytes, 128 bytes in all
 
 
+def test_a_swap_that_was_tried_is_the_fix(tmp_path: Path) -> None:
+    code = plane("float *o, const float *a, int n", "o[x * n + y] = a[x * n + y];")
+    for finding in findings(code, tmp_path, [*CAUSES, "CC101"]):
+        assert finding.rule == "CC104"
+        assert finding.fix is not None
+        # 16 rows of 2 floats; swapped, 2 rows of 16 floats, which are 2 sectors each
+        assert (finding.fix.before, finding.fix.after) == ("16 sectors", "4 sectors")
+
+
+def test_arrays_of_their_own_that_were_tried_are_the_fix(tmp_path: Path) -> None:
+    (finding,) = findings(line("Pair *p", "p[i].re = 1;"), tmp_path, CAUSES)
+    assert finding.fix is not None
+    assert (finding.fix.before, finding.fix.after) == ("8 sectors", "4 sectors")
+
+
 def test_a_product_with_swapped_indices(tmp_path: Path) -> None:
     load, store = findings(PRODUCT, tmp_path, [*CAUSES, "CC101"])
     assert (load.rule, str(load.severity)) == ("CC104", "warning")

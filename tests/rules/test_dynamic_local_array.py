@@ -62,7 +62,27 @@ def test_silent_on_an_index_from_a_template(tmp_path: Path) -> None:
     assert said(tmp_path, text, "CC304") == []
 
 
-def test_silent_on_a_table_that_nothing_changes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("const", ["const ", ""])
+def test_a_table_that_nothing_changes_is_a_note(const: str, tmp_path: Path) -> None:
+    """nvcc 13.0 gives both a stack frame of 256 bytes and no constants (ptxas -v, sm_75..100)."""
+    text = f"""
+        // coalescecheck: block(256) grid(4)
+        __global__ void k(float *out, int n)
+        {{
+            {const}float a[64] = {{1.0f, 2.0f, 3.0f}};
+            out[threadIdx.x] = a[threadIdx.x % 64];
+        }}
+    """
+    (finding,) = findings(tmp_path, text, "CC304")
+    assert str(finding.severity) == "note"
+    # word i of lane l lies at 128*i + 4*l: 32 lanes, 32 lines
+    assert "a lives in local memory: a[threadIdx.x % 64] moves 32 sectors per warp" in (
+        finding.message
+    )
+    assert "static constexpr" in finding.advice
+
+
+def test_silent_on_a_small_table_that_nothing_changes(tmp_path: Path) -> None:
     text = """
         // coalescecheck: block(256) grid(4)
         __global__ void k(float *out, int n)

@@ -200,6 +200,30 @@ def test_vector_accesses_whose_lanes_cannot_all_be_aligned(
     assert said(result) == expected
 
 
+@pytest.mark.parametrize(
+    ("first", "certainty", "expected"),
+    [
+        (0, "exact", []),
+        (48, "exact", []),
+        (4, "exact", ["warning CC301"]),
+        (4, "exact-symbolic", []),  # a move of all lanes by an unknown parameter may align them
+    ],
+)
+def test_vector_accesses_that_start_where_they_must_not(
+    first: int, certainty: str, expected: list[str]
+) -> None:
+    result = access(
+        width=16,
+        kind="vector",
+        op=Op.STORE,
+        lane_stride_bytes=16,
+        certainty=certainty,
+        sectors=exactly(16, 16),
+        sample_lanes=tuple(first + 16 * lane for lane in range(32)),
+    )
+    assert said(result) == expected
+
+
 def test_accesses_lost_for_one_reason_are_one_finding() -> None:
     lost = [access(i, certainty="unknown", sectors=None, reason="f() is not known") for i in (0, 1)]
     other = access(2, certainty="unknown", sectors=None, reason="g() is not known")

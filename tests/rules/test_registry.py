@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from coalescecheck import rules
+from coalescecheck import rules, wording
 from coalescecheck.errors import UsageError
-from coalescecheck.findings import Severity
+from coalescecheck.findings import Finding, Severity
+from coalescecheck.launch import Dim3, Launch
 from coalescecheck.rules import DEFAULT_RULES, RULES
 from coalescecheck.rules.base import HEADINGS, Rule
+from coalescecheck.source import NOWHERE
 from hand_made import access, exactly, kernel
 
 FOLDER = Path(rules.__file__).parent
@@ -77,6 +79,16 @@ def test_one_place_in_several_instances_is_one_finding() -> None:
     )
 
 
+def test_equal_words_of_different_severity_keep_the_worst() -> None:
+    note, warning = (
+        Finding("CC101", severity, NOWHERE, "k", "said", access=number, instances=(f"n={number}",))
+        for number, severity in enumerate((Severity.NOTE, Severity.WARNING))
+    )
+    (finding,) = rules.merge([note, warning])
+    assert (finding.severity, finding.access) == (Severity.WARNING, 1)
+    assert finding.instances == ("n=1", "n=0")  # the first is the one the access belongs to
+
+
 def test_different_numbers_at_one_place_stay_apart() -> None:
     eight = access(pattern="strided", lane_stride_bytes=8, sectors=exactly(8, 4))
     many = access(pattern="strided", lane_stride_bytes=32, sectors=exactly(32, 4))
@@ -94,3 +106,10 @@ def test_findings_come_worst_first() -> None:
     )
     assert [finding.access for finding in findings] == [2, 1, 0]
     assert findings[0].severity is Severity.WARNING
+
+
+def test_an_unknown_block_beside_a_known_one_is_named() -> None:
+    known = Launch(Dim3(16), None, "host")
+    unknown = Launch(None, None, "host")
+    named = [wording.instance(kernel(launch=launch)) for launch in (known, unknown)]
+    assert named == ["flip<PAD=0>, block 16, n=512", "flip<PAD=0>, block unknown, n=512"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import coalescecheck
 from coalescecheck import rules
 from coalescecheck.analysis import Count, Race, Trial, Verified
 from coalescecheck.source import Span
@@ -133,6 +135,13 @@ def test_a_pad_is_proposed_only_when_it_was_shown_to_help(
             "a __syncthreads() is needed after line 7, before line 5 runs again",
         ),
         ("WAW", (5, 6), "warning", "a __syncthreads() is needed between lines 5 and 6"),
+        (
+            "WAW",
+            (5, 5),
+            "warning",
+            "let one thread write a location, or add with an atomic; iterations of a loop that "
+            "write it in turn need a __syncthreads() between them",
+        ),
     ],
 )
 def test_races(kind: str, lines: tuple[int, int], severity: str, advice: str) -> None:
@@ -154,3 +163,16 @@ def test_a_contradicted_number_is_an_error(verified: Verified, words: str) -> No
     (finding,) = rules.check(kernel(access(verified=verified)))
     assert (finding.rule, str(finding.severity)) == ("CC902", "error")
     assert words in finding.message
+
+
+def test_a_table_that_lanes_index_apart_is_strided(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text("""
+__constant__ float c[64];
+// coalescecheck: block(32) grid(4)
+__global__ void k(float *o) { o[threadIdx.x] = c[threadIdx.x]; }
+""")
+    (kernel,) = coalescecheck.analyze(path).kernels
+    (load,) = (a for a in kernel.accesses if a.space == "constant")
+    assert load.wavefronts is not None
+    assert (load.pattern, load.wavefronts.max) == ("strided", 32)

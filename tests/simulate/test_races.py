@@ -86,6 +86,29 @@ def races(build, block=(64,), kind=I32):
             {(0, 1, "WAR", False), (0, 1, "WAR", True)},
             id="a thread overwrites what all have read",
         ),
+        pytest.param(
+            lambda k: [
+                If(((TX - 28) * (TX - 31)).eq(0).expr, (k.store("s", 1, 7),), ()),
+                If(TX.eq(31).expr, (k.load(X, "s", 1),), ()),
+            ],
+            {(0, 1, "RAW", True)}, id="one of two writers reads, the other may still write",
+        ),
+        pytest.param(
+            lambda k: [
+                If(TX.eq(3).expr, (k.store("s", 1, 7),), ()),
+                If(TX.eq(40).expr, (k.store("s", 1, 7),), ()),
+                If(TX.eq(40).expr, (k.load(X, "s", 1),), ()),
+            ],
+            {(0, 2, "RAW", False)}, id="the writer before the last",
+        ),
+        pytest.param(
+            lambda k: [
+                If(((TX - 28) * (TX - 31)).eq(0).expr, (k.store("s", 1, 7),), ()),
+                Barrier("warp"),
+                If(TX.eq(31).expr, (k.load(X, "s", 1),), ()),
+            ],
+            set(), id="one of two writers reads after __syncwarp",
+        ),
     ],
 )  # fmt: skip
 def test_races_are_found_where_they_are(build, expected):

@@ -40,3 +40,54 @@ def test_lanes_that_data_switches_off_need_no_sector(tmp_path: Path) -> None:
     ]
     assert kernel.accesses
     assert all(a.verified.simulation != "disagrees" for a in kernel.accesses)
+
+
+def listed(folder: Path, text: str, **options: object) -> list[tuple[str, str, str]]:
+    path = folder / "k.cu"
+    path.write_text(text)
+    (kernel,) = coalescecheck.analyze(path, block="64", grid="4", **options).kernels  # type: ignore[arg-type]
+    local = [a for a in kernel.accesses if a.space == "local"]
+    return [(a.access.index, a.certainty, a.reason) for a in local]
+
+
+UNROLLED = """
+template <int N> __global__ void k(float *o)
+{
+    float a[8];
+    for (int i = 0; i < N; i++) a[i] = o[i * 64 + threadIdx.x];
+    for (int i = 0; i < N; i++) o[i * 64 + threadIdx.x] = a[N - 1 - i];
+}
+"""
+
+
+def test_a_template_argument_that_is_not_given_decides_where_an_array_lies(tmp_path: Path) -> None:
+    found = listed(tmp_path, UNROLLED)
+    assert [(index, certainty) for index, certainty, _ in found] == [
+        ("a[i]", "unknown"),
+        ("a[N - 1 - i]", "unknown"),
+    ]
+    assert {reason for _, _, reason in found} == {
+        "`N` decides between registers and local memory: pass `--param N=...`"
+    }
+
+
+def test_with_the_template_argument_the_array_is_in_registers(tmp_path: Path) -> None:
+    assert listed(tmp_path, UNROLLED, templates={"N": "8"}) == []
+
+
+def test_an_index_known_only_at_run_time_decides_without_it(tmp_path: Path) -> None:
+    text = UNROLLED.replace("float *o)", "float *o, int n)").replace("a[N - 1 - i]", "a[n]")
+    assert {certainty for _, certainty, _ in listed(tmp_path, text)} <= {"exact", "exact-symbolic"}
+
+
+def test_the_fragments_of_wmma_are_registers(tmp_path: Path) -> None:
+    text = """
+        __global__ void k(float *o)
+        {
+            wmma::fragment<wmma::accumulator, 16, 16, 16, float> c;
+            wmma::fill_fragment(c, 1.0f);
+            for (int i = 0; i < c.num_elements; i++) c.x[i] *= 2.0f;
+            wmma::store_matrix_sync(o, c, 16, wmma::mem_row_major);
+        }
+    """
+    assert listed(tmp_path, text) == []

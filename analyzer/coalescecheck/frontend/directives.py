@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from coalescecheck.arch import MAX_THREADS_PER_BLOCK
 from coalescecheck.frontend.cleaning import clean
 from coalescecheck.frontend.constants import integer_literal
 from coalescecheck.frontend.kernel_c import Directive
@@ -110,6 +111,9 @@ class _Reader:
         known = [n for n in numbers if n is not None and n > 0]
         if len(known) != len(numbers) or not 1 <= len(known) <= 3:
             self._complain(f"{name}({inside})")
+        elif name == "block" and Dim3(*known).size > MAX_THREADS_PER_BLOCK:
+            said = f"block({inside}): a block has at most {MAX_THREADS_PER_BLOCK} threads"
+            self.diagnostics.append(Diagnostic(self.span, "warning", said))
         elif name == "block":
             self.block = Dim3(*known)
         else:

@@ -106,7 +106,8 @@ def _constant(declared: Declared, value: Value | None) -> Place | None:
 def _const_table(
     cx: Context, node: c_ast.Decl, declared: Declared, value: Value | None
 ) -> Place | None:
-    """A const array of constants that must be memory: its values are known, nothing is stored."""
+    """A const array of constants that must be memory: its values are known, and the stores that
+    fill it are not listed.  nvcc 13.0 keeps such tables in local memory."""
     if not (declared.const and isinstance(declared.type, ArrayOf) and value is not None):
         return None
     if id(node) not in cx.demoted and not storage.needs_memory(declared.type):
@@ -201,9 +202,8 @@ def _global_place(
 
 def _file_object(cx: Context, node: c_ast.Decl, declared: Declared) -> Place:
     marked = declarations.markers(node)
-    space = next((s for name, s in _SPACES.items() if name in marked), None)
-    if space is None:
-        space = Space.CONSTANT if declared.const else Space.GLOBAL
+    # a static of a function is in global memory, a const one too (nvcc 13.0: ".global" in PTX)
+    space = next((s for name, s in _SPACES.items() if name in marked), Space.GLOBAL)
     values: tuple[int | float, ...] | None = None
     if node.init is not None:
         value = initializers.initial_value(cx, declared.type, node.init)

@@ -105,12 +105,15 @@ def _totals(kernels: Sequence[KernelAnalysis | None]) -> Iterator[Row]:
     """Sums over the launch, where some column has them."""
     for space, unit in (("global", "sectors"), ("shared", "wavefronts")):
         sums: list[float | None] = []
+        shown: list[str] = []
         for kernel in kernels:
             mine = [] if kernel is None else [a for a in kernel.accesses if a.space == space]
-            total = traffic(mine)
+            complete = kernel is None or kernel.status == "analysed"
+            total = traffic(mine) if complete else None
             sums.append(None if total is None else total.moved)
+            none = NOTHING if complete and not mine else UNKNOWN
+            shown.append(none if total is None else wording.number(total.moved))
         if any(each is not None for each in sums):
-            shown = [UNKNOWN if each is None else wording.number(each) for each in sums]
             yield ["", "all of the launch", space, unit, *shown, _verdict(sums)]
 
 

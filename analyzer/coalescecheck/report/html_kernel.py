@@ -240,7 +240,7 @@ def derivation(result: AccessResult) -> list[tuple[str, str]]:
     if count is not None and count.formula:
         unit = "wavefronts" if result.wavefronts is not None else "sectors"
         facts.append((unit, count.formula))
-    facts.append(("pattern", result.pattern))
+    facts.append(("pattern", wording.pattern(result)))
     facts += [("runs if", guard) for guard in result.guards]
     facts += [("inside", loop) for loop in result.loops]
     facts.append(("certainty", result.certainty))

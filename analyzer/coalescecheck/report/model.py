@@ -182,17 +182,17 @@ def excess_of(result: AccessResult) -> float | None:
 class Traffic:
     """What a whole launch asks of one kind of memory, over all its requests.
 
-    ``moved`` is in sectors (global) or wavefronts (shared); ``asked`` in bytes, None where the
+    ``moved`` is in sectors (global) or wavefronts (shared); ``useful`` in bytes, None where the
     share of useful bytes is not known.
     """
 
     requests: int
     moved: float
-    asked: float | None
+    useful: float | None
 
     @property
     def efficiency(self) -> float | None:
-        return None if self.asked is None or not self.moved else self.asked / self.bytes
+        return None if self.useful is None or not self.moved else self.useful / self.bytes
 
     @property
     def bytes(self) -> float:
@@ -202,15 +202,15 @@ class Traffic:
 def traffic(accesses: list[AccessResult]) -> Traffic | None:
     """The sum over ``accesses``, None unless the requests and the mean of each are known."""
     requests, moved = 0, 0.0
-    asked: float | None = 0.0
+    useful: float | None = 0.0
     for access in accesses:
         count = access.wavefronts or access.sectors
         if count is None or count.mean is None or access.requests is None:
             return None
         requests += access.requests
         moved += access.requests * count.mean
-        if asked is None or access.efficiency is None:
-            asked = None
+        if useful is None or access.efficiency is None:
+            useful = None
         else:
-            asked += access.efficiency * access.requests * count.mean * SECTOR_BYTES
-    return Traffic(requests, moved, asked) if accesses else None
+            useful += access.efficiency * access.requests * count.mean * SECTOR_BYTES
+    return Traffic(requests, moved, useful) if accesses else None

@@ -124,7 +124,7 @@ def _row(unit: str, space: str, result: AccessResult, kernel: KernelAnalysis) ->
         "ideal": "?" if count is None or count.ideal is None else wording.number(count.ideal),
         "useful": _useful(result) if unit == "sectors" else "",
         "lane step": step if len(step) <= LONGEST_STEP else "(below)",
-        "pattern": _pattern(unit, result),
+        "pattern": wording.pattern(result),
         "certainty": result.certainty,
     }
     return Row(cells, _is_wasteful(count, result))
@@ -142,12 +142,6 @@ def _is_wasteful(count: Count | None, result: AccessResult) -> bool:
     if count is None or not count.ideal or result.certainty == "data-dependent":
         return False
     return (count.max if count.mean is None else count.mean) >= 2 * count.ideal
-
-
-def _pattern(unit: str, result: AccessResult) -> str:
-    """Banks have no coalescing: what costs no more than it must has no conflict there."""
-    free = unit == "wavefronts" and result.pattern == "coalesced"
-    return "no conflict" if free else result.pattern
 
 
 def _useful(result: AccessResult) -> str:

@@ -149,7 +149,8 @@ def clean_text(kernel: KernelAnalysis) -> str:
 
 
 def _traffic(kernel: KernelAnalysis) -> Iterator[str]:
-    """Sums over the launch, where every request is known."""
+    """Sums over the launch, where every request is known; at least that much where an access may
+    be missing from the list."""
     spaces: dict[str, list[AccessResult]] = {"global": [], "shared": []}
     for result in kernel.accesses:
         spaces.get(result.space, []).append(result)
@@ -157,8 +158,11 @@ def _traffic(kernel: KernelAnalysis) -> Iterator[str]:
     writes = traffic([a for a in spaces["global"] if a.access.op != "load"])
     both = traffic(spaces["global"])
     if both is not None:
-        useful = "" if both.efficiency is None else f", {wording.percent(both.efficiency)} useful"
+        complete = kernel.status == "analysed"
+        known = complete and both.efficiency is not None
+        useful = f", {wording.percent(both.efficiency or 0)} useful" if known else ""
         yield (
+            f"{'' if complete else 'at least '}"
             f"{wording.number(reads.moved if reads else 0)} sectors read, "
             f"{wording.number(writes.moved if writes else 0)} written{useful}"
         )

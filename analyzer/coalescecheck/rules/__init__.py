@@ -127,9 +127,9 @@ def merge(findings: Iterable[Finding]) -> tuple[Finding, ...]:
         if known is None:
             unique[key] = finding
         else:
-            both = dict.fromkeys(known.instances + finding.instances)
-            worse = min(known, finding, key=lambda f: f.rank)
-            unique[key] = replace(known, instances=tuple(both), waste=worse.waste)
+            worse, other = sorted((known, finding), key=lambda f: f.rank)
+            both = dict.fromkeys(worse.instances + other.instances)
+            unique[key] = replace(worse, instances=tuple(both))
     return tuple(sorted(unique.values(), key=_order))
 
 

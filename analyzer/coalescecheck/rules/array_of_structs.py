@@ -8,7 +8,7 @@ from math import prod
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, KernelAnalysis
 from coalescecheck.findings import Finding, Severity
-from coalescecheck.rules.base import VECTOR_TYPE, Rule, excess, judged
+from coalescecheck.rules.base import VECTOR_TYPE, Rule, excess, fixes, judged
 
 HALF = 0.5  # of a struct's bytes: above that a sector brings more of use than not
 WHOLE = (2, 4, 8, 16)  # sizes that one load or store can move
@@ -85,6 +85,7 @@ class ArrayOfStructs(Rule):
                 f"come along; of each this kernel {result.access.op}s "
                 f"{wording.number(share * size)} bytes",
                 advice=_advice(element, size, together, joined),
+                fixes=() if joined or _fits_whole(together, size) else fixes(analysis, result),
                 ratio=cost.ratio,
             )
 
@@ -138,9 +139,14 @@ def _inner(result: AccessResult, size: int) -> int:
     )
 
 
+def _fits_whole(together: float, size: int) -> bool:
+    """Whether one aligned request of a lane could take most of what it needs of a struct."""
+    return together > HALF and size in WHOLE
+
+
 def _advice(element: str, size: int, together: float, joined: bool) -> str:
     if joined:
         return f"use the whole {element} at once, unless the compiler joins the accesses already"
-    if together > HALF and size in WHOLE:
+    if _fits_whole(together, size):
         return f"declare {element} __align__({size}) and use it whole, in one request"
     return f"keep the members of {element} in separate arrays, one element per lane"

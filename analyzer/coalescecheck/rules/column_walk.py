@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, KernelAnalysis
 from coalescecheck.findings import Finding, Severity
-from coalescecheck.rules.base import SECTOR_BYTES, Rule, excess, judged
+from coalescecheck.rules.base import SECTOR_BYTES, Rule, excess, fixes, judged
 
 
 class ColumnWalk(Rule):
@@ -80,6 +80,7 @@ class ColumnWalk(Rule):
                 "if L1 keeps the sectors of all lanes that long",
                 advice="give a row to all lanes of a warp, store the array transposed, or stage "
                 "tiles of it through shared memory",
+                fixes=fixes(analysis, result),
                 ratio=cost.ratio,
             )
 

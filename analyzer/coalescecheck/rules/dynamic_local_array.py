@@ -11,6 +11,11 @@ from coalescecheck.findings import Finding, Severity
 from coalescecheck.rules.base import WARNING_RATIO, Rule, excess
 
 ONE_INDEX = 4  # sectors of up to 4 bytes per lane at the same index
+SMALL_TABLE = 64  # bytes; nvcc 13.0 selects among so many without memory (sm_75 to sm_100)
+
+NO_ADDRESS = "a register has no address: the index has to be a constant when compiled"
+FILLED = "nothing changes the table, but every thread fills a copy of its own before it reads it"
+ONE_TABLE = "make it static constexpr: one table in global memory for all threads"
 
 
 class DynamicLocalArray(Rule):
@@ -55,8 +60,10 @@ class DynamicLocalArray(Rule):
     ## Limits
     Only loads and stores of the source are seen, not registers that spill. A warning where the
     lanes use different indices in a known way, else a note: the first-level cache may serve a
-    small array. A compiler that unrolls further than asked may still find constants. A table
-    that is initialised and never changed is not reported.
+    small array. A compiler that unrolls further than asked may still find constants, and it may
+    select among few elements instead of indexing them. A table that is initialised and never
+    changed is a note, and none up to 64 bytes: nvcc 13.0 lets every thread fill a copy of its
+    own, another compiler may keep it among its constants.
     """
 
     code, slug, severity = "CC304", "dynamic-local-array", Severity.WARNING
@@ -69,17 +76,19 @@ class DynamicLocalArray(Rule):
                 arrays.setdefault(_name(result), []).append(result)
         for name, results in arrays.items():
             dynamic = [r for r in results if r.dynamic_index and r.sectors is not None]
-            if not dynamic or not any(_writes(result) for result in results):
+            table = not any(_writes(result) for result in results)
+            if not dynamic or (table and _bytes(analysis, results) <= SMALL_TABLE):
                 continue
             worst = max(dynamic, key=lambda result: (_diverges(result), _sectors(result)))
+            warns = _diverges(worst) and not table
             yield self.finding(
                 analysis,
                 worst,
-                Severity.WARNING if _diverges(worst) else Severity.NOTE,
+                Severity.WARNING if warns else Severity.NOTE,
                 f"{name} lives in local memory: {worst.access.index} {_cost(worst)}"
                 f"{_more(results)}",
-                reason="a register has no address: the index has to be a constant when compiled",
-                advice=_advice(worst),
+                reason=FILLED if table else NO_ADDRESS,
+                advice=ONE_TABLE if table else _advice(worst),
             )
 
 
@@ -90,17 +99,19 @@ def _name(result: AccessResult) -> str:
 
 
 def _writes(result: AccessResult) -> bool:
-    """Whether it changes the array after its initialisation; compilers keep a table that nothing
-    changes among the constants."""
+    """Whether it changes the array after its initialisation."""
     return result.access.op != "load" and result.access.index != _name(result)
 
 
+def _bytes(analysis: KernelAnalysis, results: Sequence[AccessResult]) -> int:
+    names = {name for result in results for name in result.array.split("|")}
+    return max(analysis.arrays[name].size or 0 for name in names)
+
+
 def _is_array(analysis: KernelAnalysis, result: AccessResult) -> bool:
-    """Not one whose size is not known, nor a matrix fragment, which is registers by definition."""
+    """Not one whose size is not known."""
     arrays = [analysis.arrays.get(name) for name in result.array.split("|")]
-    return all(
-        a is not None and a.size is not None and not a.element.startswith("wmma") for a in arrays
-    )
+    return all(a is not None and a.size is not None for a in arrays)
 
 
 def _diverges(result: AccessResult) -> bool:

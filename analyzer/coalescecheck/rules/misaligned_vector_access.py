@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from coalescecheck import wording
-from coalescecheck.analysis import KernelAnalysis
+from coalescecheck.analysis import AccessResult, KernelAnalysis
 from coalescecheck.findings import Finding, Severity
 from coalescecheck.rules.base import Rule
 
@@ -13,7 +13,8 @@ from coalescecheck.rules.base import Rule
 class MisalignedVectorAccess(Rule):
     """## What it detects
     An 8- or 16-byte access through a cast pointer (`*(float4 *)&a[i]`) whose neighbouring lanes
-    are no multiple of that width apart, so that they cannot all be aligned.
+    are no multiple of that width apart, so that they cannot all be aligned, or which does not
+    start at a multiple of it.
 
     ## Why it is slow
     It is not slow, it is wrong: a misaligned vector access stops the kernel with "misaligned
@@ -40,7 +41,8 @@ class MisalignedVectorAccess(Rule):
     ```
 
     ## Limits
-    Only a fixed distance between neighbouring lanes is judged. Under a condition the lanes that
+    Only a fixed distance between neighbouring lanes is judged. A start that is not aligned is a
+    warning, as the array may be passed from such a place. Under a condition the lanes that
     run may happen to be aligned ones; it is then a warning.
     """
 
@@ -50,9 +52,10 @@ class MisalignedVectorAccess(Rule):
         for result in analysis.accesses:
             width = max((piece.width for piece in result.access.pieces), default=0)
             stride = result.lane_stride_bytes
-            if result.access.kind != "vector" or not isinstance(stride, int):
+            if result.access.kind != "vector" or not isinstance(stride, int) or width == 0:
                 continue
-            if width == 0 or stride % width == 0:
+            if stride % width == 0:
+                yield from self._started(analysis, result, width)
                 continue
             guarded = bool(result.guards)
             yield self.finding(
@@ -64,3 +67,22 @@ class MisalignedVectorAccess(Rule):
                 "access faults" + (" where both run" if guarded else ""),
                 advice=f"lanes must be a multiple of {width} bytes apart",
             )
+
+    def _started(
+        self, analysis: KernelAnalysis, result: AccessResult, width: int
+    ) -> Iterator[Finding]:
+        """Lanes that are apart as they must, from a start in the array that is not aligned."""
+        offset = next((lane for lane in result.sample_lanes if lane is not None), 0)
+        # an offset that is only known up to a move says nothing; a pointer may be moved as well
+        if result.certainty != "exact" or result.space != "global" or offset % width == 0:
+            return
+        yield self.finding(
+            analysis,
+            result,
+            Severity.WARNING,
+            f"{wording.what(result)}: {width}-byte access, but it starts {offset % width} bytes "
+            f"behind a multiple of {width}",
+            reason=f"a misaligned vector access faults, unless {result.array} itself is passed "
+            "from such a place",
+            advice=f"start at a multiple of {width} bytes",
+        )

@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, KernelAnalysis
 from coalescecheck.findings import Finding, Severity
-from coalescecheck.rules.base import SECTOR_BYTES, VECTOR_TYPE, Rule, excess, judged
+from coalescecheck.rules.base import (
+    SECTOR_BYTES,
+    VECTOR_TYPE,
+    Rule,
+    excess,
+    fixes,
+    judged,
+)
 
 VECTORS = (16, 8, 4)  # bytes that one request of a lane can move, widest first
 MEMBER = re.compile(r"(\.|->)[xyzw]$")  # as in CUDA's vector types
@@ -97,12 +104,14 @@ class NarrowAccess(Rule):
             analysis,
             first,
             severity,
-            f"{wording.what(first)}{more}: {chunk.requests} requests of {first.width_bytes} bytes "
-            f"per lane, {wording.plural(cost.actual, 'sector')} each; {chunk.wide} of "
-            f"{chunk.vector} bytes would do, {needed} sectors in all",
+            f"{wording.what(first)}{more}: {chunk.requests} requests of "
+            f"{wording.plural(first.width_bytes, 'byte')} per lane, "
+            f"{wording.plural(cost.actual, 'sector')} each; "
+            f"{chunk.wide} of {chunk.vector} bytes would do, {needed} sectors in all",
             reason=f"each lane takes {chunk.length} neighbouring bytes, which start at a multiple "
             f"of {chunk.vector}",
             advice=f"use a type of {chunk.vector} bytes{_example(first, chunk.vector)}",
+            fixes=fixes(analysis, first),
             ratio=cost.ratio,
             also=tuple(other.access.id for other in (*others, *chunk.again)),
         )

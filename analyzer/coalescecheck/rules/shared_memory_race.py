@@ -75,6 +75,11 @@ class SharedMemoryRace(Rule):
 
 def _advice(race: Race) -> str:
     first, second = (span.line for span in race.spans)
+    if race.spans[0] == race.spans[1]:  # a barrier orders iterations, never the lanes of a store
+        return (
+            "let one thread write a location, or add with an atomic; iterations of a loop that "
+            "write it in turn need a __syncthreads() between them"
+        )
     if first < second:
         return f"a __syncthreads() is needed between lines {first} and {second}"
     return f"a __syncthreads() is needed after line {first}, before line {second} runs again"

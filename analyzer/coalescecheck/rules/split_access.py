@@ -70,7 +70,8 @@ class SplitAccess(Rule):
                 analysis,
                 result,
                 severity,
-                f"{wording.what(result)}: {count} requests of {width} bytes per lane, "
+                f"{wording.what(result)}: {count} requests of "
+                f"{wording.plural(width, 'byte')} per lane, "
                 f"{wording.plural(cost.actual, 'sector')} each ({all_sectors} where "
                 f"{wording.number(count * cost.ideal)} would do)",
                 reason=f"{result.access.element} has {size} bytes and the alignment of "

@@ -8,7 +8,7 @@ from math import inf
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, KernelAnalysis
 from coalescecheck.findings import Finding, Severity
-from coalescecheck.rules.base import SECTOR_BYTES, Rule, excess, judged
+from coalescecheck.rules.base import SECTOR_BYTES, Rule, excess, fixes, judged
 
 AXES = ("threadIdx.x", "threadIdx.y", "threadIdx.z")
 
@@ -90,6 +90,7 @@ class TransposedThreadMapping(Rule):
                 f"{AXES[axis]} selects the contiguous index",
                 advice=f"swap threadIdx.x and {AXES[axis]} in the indices, and the sizes of block "
                 "and grid in the launch",
+                fixes=fixes(analysis, result),
                 ratio=cost.ratio,
             )
 

@@ -60,19 +60,53 @@ class Touch:
     atomic: bool = False
 
 
+class _Two:
+    """For every place, two threads that touched it last: of different warps where there are, so
+    that no later thread is taken for the only one before it.  Stamps and the accesses."""
+
+    def __init__(self, places: int) -> None:
+        self.last = np.zeros(places, dtype=np.int64)
+        self.last_access = np.zeros(places, dtype=np.int32)
+        self.other = np.zeros(places, dtype=np.int64)
+        self.other_access = np.zeros(places, dtype=np.int32)
+
+    def at(self, place: Ints) -> tuple[tuple[Ints, NDArray[np.int32]], ...]:
+        """Stamp and access of both, for each of the places."""
+        return (
+            (self.last[place], self.last_access[place]),
+            (self.other[place], self.other_access[place]),
+        )
+
+    def remember(self, place: Ints, mine: Ints, access: int) -> None:
+        """One execution of ``access`` by the threads with these stamps, each at its place."""
+        (one, one_by), (two, two_by) = self.at(place)
+        first, second = _standing(one, mine), _standing(two, mine)
+        takes = first & (_another_warp(one, mine) | ~(second & _another_warp(two, mine)))
+        drops = ~takes & ~second
+        self.other[place] = np.where(takes, one, np.where(drops, 0, two))
+        self.other_access[place] = np.where(takes, one_by, two_by)
+        self.last[place] = mine
+        self.last_access[place] = access
+        last = self.last[place]
+        lost = last != mine  # several lanes touch the place in this very execution
+        if lost.any():
+            kept = self.other[place]
+            apart = lost & _another_warp(last, mine)
+            near = lost & ~apart & ~_standing(kept, last)
+            for some in (near, apart):  # a thread of another warp replaces one of the same
+                self.other[place[some]] = mine[some]
+                self.other_access[place[some]] = access
+
+
 class RaceDetector:
-    """Remembers, per place, the last writer and two readers since the last barrier."""
+    """Remembers, per place, two writers and two readers since the last barrier."""
 
     def __init__(self, batch: Batch, shared_bytes: int, granule: int, atomics: Bools) -> None:
         places = -(-shared_bytes // granule)
         self._granule = granule
         self._atomics = atomics  # per access id
-        self._writer = np.zeros(places, dtype=np.int64)
-        self._writer_access = np.zeros(places, dtype=np.int32)
-        self._reader = np.zeros(places, dtype=np.int64)
-        self._reader_access = np.zeros(places, dtype=np.int32)
-        self._other = np.zeros(places, dtype=np.int64)
-        self._other_access = np.zeros(places, dtype=np.int32)
+        self._writers = _Two(places)
+        self._readers = _Two(places)
         lane = np.arange(batch.size, dtype=np.int64)
         self._stamp = lane + (1 << _LANE_BITS) + (1 << _EPOCH_SHIFT)
         self._block_of = batch.block_of
@@ -94,10 +128,9 @@ class RaceDetector:
         lanes = np.flatnonzero(touch.lanes)
         mine = self._stamp[lanes]
         for place in self._places(touch, lanes):
-            writer = self._writer[place]
-            self._report(touch, lanes, "RAW", _unordered(writer, mine),
-                         writer, self._writer_access[place])  # fmt: skip
-            self._remember_reader(place, mine, touch.access)
+            for writer, by in self._writers.at(place):
+                self._report(touch, lanes, "RAW", _unordered(writer, mine), writer, by)
+            self._readers.remember(place, mine, touch.access)
 
     def write(self, touch: Touch, changes: Bools, lost: Bools) -> None:
         """A store or atomic.  ``changes`` are the lanes whose value differs from what the place
@@ -105,49 +138,22 @@ class RaceDetector:
         lanes = np.flatnonzero(touch.lanes)
         mine, differs = self._stamp[lanes], (changes | lost)[lanes]
         for place in self._places(touch, lanes):
-            writer, by = self._writer[place], self._writer_access[place]
-            clash = _unordered(writer, mine) & differs
-            if touch.atomic:
-                clash &= ~self._atomics[by]
-            self._report(touch, lanes, "WAW", clash, writer, by)
-            for stamps, accesses in (
-                (self._reader, self._reader_access),
-                (self._other, self._other_access),
-            ):
-                reader = stamps[place]
-                self._report(touch, lanes, "WAR", _unordered(reader, mine),
-                             reader, accesses[place])  # fmt: skip
-            self._writer[place] = mine
-            self._writer_access[place] = touch.access
+            for writer, by in self._writers.at(place):
+                clash = _unordered(writer, mine) & differs
+                if touch.atomic:
+                    clash &= ~self._atomics[by]
+                self._report(touch, lanes, "WAW", clash, writer, by)
+            for reader, by in self._readers.at(place):
+                self._report(touch, lanes, "WAR", _unordered(reader, mine), reader, by)
+            self._writers.remember(place, mine, touch.access)
             if not touch.atomic:
-                winner = self._writer[place]
+                (winner, by), _ = self._writers.at(place)
                 beaten = (winner != mine) & lost[lanes]
-                self._report(touch, lanes, "WAW", beaten, winner, self._writer_access[place])
+                self._report(touch, lanes, "WAW", beaten, winner, by)
 
     def _places(self, touch: Touch, lanes: Ints | NDArray[np.intp]) -> list[Ints]:
         first = touch.places[lanes] // self._granule
         return [first + k for k in range(max(1, touch.width // self._granule))]
-
-    def _remember_reader(self, place: Ints, mine: Ints, access: int) -> None:
-        """Keep two readers of every place, of different warps where there are."""
-        one, one_by = self._reader[place], self._reader_access[place]
-        two, two_by = self._other[place], self._other_access[place]
-        first, second = _standing(one, mine), _standing(two, mine)
-        takes = first & (_another_warp(one, mine) | ~(second & _another_warp(two, mine)))
-        drops = ~takes & ~second
-        self._other[place] = np.where(takes, one, np.where(drops, 0, two))
-        self._other_access[place] = np.where(takes, one_by, two_by)
-        self._reader[place] = mine
-        self._reader_access[place] = access
-        last = self._reader[place]
-        lost = last != mine  # several lanes read the place in this very execution
-        if lost.any():
-            kept = self._other[place]
-            apart = lost & _another_warp(last, mine)
-            near = lost & ~apart & ~_standing(kept, last)
-            for some in (near, apart):  # a reader of another warp replaces one of the same
-                self._other[place[some]] = mine[some]
-                self._other_access[place[some]] = access
 
     def _report(
         self,

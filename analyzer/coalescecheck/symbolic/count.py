@@ -58,9 +58,7 @@ class Tally:
     @property
     def fingerprint(self) -> tuple[bytes, ...]:
         """Equal for tallies with the same requests, whatever they were counted for."""
-        m = self.measures
-        fields = (self.weight, m.units, m.ideal, m.lines, m.degree, m.asked, m.l1_data, m.together)
-        return tuple(f.tobytes() for f in fields)
+        return tuple(f.tobytes() for f in (self.weight, *self.measures.parts()))
 
     @property
     def requests(self) -> int:

@@ -53,7 +53,8 @@ class Target:
 class Measures:
     """Counts per request; ``units`` are sectors (global, local) or wavefronts, ``l1_data`` the
     passes over the banks of L1 (0 where they are not counted), ``together`` the most lanes of a
-    shared atomic on one word (0 for anything else)."""
+    shared atomic on one word (0 for anything else).  ``asked`` counts the bytes of every lane,
+    ``distinct`` those of several lanes once (0 where no sectors are counted)."""
 
     units: Ints
     ideal: Ints
@@ -62,11 +63,12 @@ class Measures:
     asked: Ints  # bytes
     l1_data: Ints
     together: Ints
+    distinct: Ints
 
     def parts(self) -> tuple[Ints, ...]:
         """All columns, in the order of the fields."""
         counts = (self.units, self.ideal, self.lines, self.degree)
-        return (*counts, self.asked, self.l1_data, self.together)
+        return (*counts, self.asked, self.l1_data, self.together, self.distinct)
 
     def at(self, chosen: NDArray[np.intp] | Bools | slice) -> Measures:
         """The requests chosen by a mask, by numbers or as a slice."""
@@ -75,7 +77,7 @@ class Measures:
 
 def nothing() -> Measures:
     """The measures of no request."""
-    return Measures(*([np.zeros(0, np.int64)] * 7))
+    return Measures(*([np.zeros(0, np.int64)] * 8))
 
 
 def measure(addresses: Ints, active: Bools, target: Target) -> Measures:
@@ -93,15 +95,15 @@ def _measure(addresses: Ints, active: Bools, target: Target) -> Measures:
         banks = count_wavefronts(addresses, active, target.width, target.bank_op)
         atomic = target.op is Op.ATOMIC
         together = count_lanes_per_word(addresses, active) if atomic else zeros
-        return Measures(banks.total, banks.ideal, zeros, banks.degree, asked, zeros, together)
+        counts = (banks.total, banks.ideal, zeros, banks.degree)
+        return Measures(*counts, asked, zeros, together, zeros)
     if target.space is Space.CONSTANT:
         passes = count_constant_passes(addresses, active)
-        return Measures(passes, np.minimum(passes, 1), zeros, passes, asked, zeros, zeros)
+        return Measures(passes, np.minimum(passes, 1), zeros, passes, asked, zeros, zeros, zeros)
     width = target.width
     if target.space is Space.LOCAL:
         addresses, active, width = interleave(addresses, active, width)
     touched = footprint(addresses, active, width)
     data = count_l1_data_wavefronts(addresses, active, width) if target.has_l1 else zeros
-    return Measures(
-        touched.sectors, touched.ideal_sectors, touched.lines, zeros, asked, data, zeros
-    )
+    counts = (touched.sectors, touched.ideal_sectors, touched.lines, zeros)
+    return Measures(*counts, asked, data, zeros, touched.unique_bytes)

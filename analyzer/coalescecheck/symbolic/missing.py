@@ -48,6 +48,12 @@ class Givable:
             return ""
         return f": pass `{' '.join(sorted({o for o in options if o}))}`"
 
+    def placed(self, symbols: Iterable[Symbol]) -> str:
+        """Why it is not known where a per-thread array lies: ``symbols`` decide that."""
+        symbols = list(symbols)
+        names = " and ".join(f"`{symbol.name}`" for symbol in symbols)
+        return f"{names} decides between registers and local memory{self.settled(symbols)}"
+
     def _option(self, symbol: Symbol) -> str | None:
         match symbol.kind:
             case "bdim" | "row":  # rows of an unknown block

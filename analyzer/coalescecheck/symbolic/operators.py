@@ -59,7 +59,21 @@ def wrap(ctx: Context, form: Form, type_: ScalarType) -> Form:
         return number(value)
     limit = 1 << (type_.bits - 1)
     bounds = (-limit, limit - 1) if signed else (0, 2 * limit - 1)
+    form = _unwrapped(ctx, form, type_.bits)
+    low, high = ctx.bounds(form)
+    if low is not None and high is not None and bounds[0] <= low and high <= bounds[1]:
+        return form
     return ctx.atom("wrap", (form,), bounds, (type_.bits, int(signed)))
+
+
+def _unwrapped(ctx: Context, form: Form, bits: int) -> Form:
+    """The same modulo 2**bits: ``8u + (unsigned)-1`` need not wrap before it is added."""
+    result = form
+    for monomial, coefficient in form.terms.items():
+        atom = ctx.generators[monomial[0]] if len(monomial) == 1 else None
+        if isinstance(atom, Atom) and atom.op == "wrap" and atom.data[0] >= bits:
+            result = result + (atom.args[0] - Form({monomial: 1})) * number(coefficient)
+    return result
 
 
 def multiply(ctx: Context, left: Form, right: Form, type_: ScalarType) -> Form:

@@ -25,10 +25,7 @@ class Range:
 
     def joined(self, other: Range, weights: tuple[float, float]) -> Range:
         """The range of two groups of requests together."""
-        mean = None
-        if self.mean is not None and other.mean is not None:
-            total = sum(weights)
-            mean = (self.mean * weights[0] + other.mean * weights[1]) / total
+        mean = _mean(self.mean, other.mean, weights)
         return Range(min(self.min, other.min), max(self.max, other.max), mean)
 
 
@@ -38,7 +35,8 @@ NONE = Range(0, 0, 0.0)
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """``units`` are sectors or wavefronts per request.  ``asked`` are bytes per request in the
-    mean.  ``requests`` is None when the number is not known; ``runs`` False when no request
+    mean, ``distinct`` the same without those that another lane asks for too (global and local
+    memory).  ``requests`` is None when the number is not known; ``runs`` False when no request
     has an active lane.  ``l1_data`` and ``l1_tag`` are cycles of L1's stages, 0 where they are not
     counted; ``totals`` are sums over the launch.  ``together`` are the most lanes of a shared
     atomic on one word, 0 where they are not counted."""
@@ -58,6 +56,7 @@ class Outcome:
     assumptions: tuple[str, ...] = ()
     runs: bool = True
     together: tuple[int, int] = (0, 0)
+    distinct: float | None = None
 
     def joined(self, other: Outcome) -> Outcome:
         """Both groups of requests as one: pieces of an access, or copies of one piece."""
@@ -65,9 +64,6 @@ class Outcome:
             return other if not self.runs else self
         weights = (float(self.requests or 1), float(other.requests or 1))
         known = self.requests is not None and other.requests is not None
-        asked = None
-        if self.asked is not None and other.asked is not None:
-            asked = (self.asked * weights[0] + other.asked * weights[1]) / sum(weights)
         worse = max(self, other, key=lambda o: CERTAINTIES.index(o.certainty))
         return replace(
             worse,
@@ -78,7 +74,8 @@ class Outcome:
             l1_tag=self.l1_tag.joined(other.l1_tag, weights),
             degree=_either_of(self.degree, other.degree),
             together=_either_of(self.together, other.together),
-            asked=asked,
+            asked=_mean(self.asked, other.asked, weights),
+            distinct=_mean(self.distinct, other.distinct, weights),
             requests=(self.requests or 0) + (other.requests or 0) if known else None,
             totals=_sum(self.totals, other.totals),
             formula=self.formula if self.formula == other.formula else None,
@@ -124,13 +121,20 @@ def from_tally(
         float((ideal * weight).sum() / total) if weighted else float(ideal.max()),
         spread(measures.lines),
         (int(measures.degree.min()), int(measures.degree.max())),
-        _mean_asked(measures.asked, weight, weighted),
+        _mean_of(measures.asked, weight, weighted),
         requests,
         totals,
         spread(measures.l1_data),
         spread(tags),
         together=(int(measures.together.min()), int(measures.together.max())),
+        distinct=_mean_of(measures.distinct, weight, weighted),
     )
+
+
+def _mean(one: float | None, other: float | None, weights: tuple[float, float]) -> float | None:
+    if one is None or other is None:
+        return None
+    return (one * weights[0] + other * weights[1]) / sum(weights)
 
 
 def _either_of(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
@@ -158,10 +162,10 @@ def bounded_totals(
     )
 
 
-def _mean_asked(asked: np.ndarray, weight: np.ndarray, weighted: bool) -> float | None:
-    if not weighted and int(asked.min()) != int(asked.max()):
+def _mean_of(values: np.ndarray, weight: np.ndarray, weighted: bool) -> float | None:
+    if not weighted and int(values.min()) != int(values.max()):
         return None
-    return float((asked * weight).sum() / weight.sum())
+    return float((values * weight).sum() / weight.sum())
 
 
 def alternatives(outcomes: Sequence[Outcome]) -> AccessTotals:

@@ -48,8 +48,11 @@ def _derivative(ctx: Context, counter: Counter, lanes: Form) -> Form | None:
     return None if ctx.varying(step) else step
 
 
-def pattern_name(stride: Stride, outcome: Outcome, width: int, gathers: bool, same: bool) -> str:
-    """coalesced | misaligned | strided | broadcast | gather | irregular."""
+def pattern_name(
+    stride: Stride, outcome: Outcome, width: int, gathers: bool, same: bool, banked: bool
+) -> str:
+    """coalesced | misaligned | strided | broadcast | gather | irregular; what is ``banked`` has
+    no sectors to be aligned to."""
     if gathers:
         return "gather"
     if same:
@@ -57,7 +60,7 @@ def pattern_name(stride: Stride, outcome: Outcome, width: int, gathers: bool, sa
     cost = outcome.units.max if outcome.units.mean is None else outcome.units.mean
     if cost <= outcome.ideal + 1e-9:
         return "coalesced"
-    if stride in (width, -width):
+    if stride in (width, -width) and not banked:
         return "misaligned"
     if stride is not None and stride != 0:
         return "strided"

@@ -33,6 +33,7 @@ from coalescecheck.symbolic.conditions import (
 from coalescecheck.symbolic.count import Counter, Split, Tally, TooMany
 from coalescecheck.symbolic.form import ZERO, Context, Form, Symbol, number
 from coalescecheck.symbolic.formulas import show
+from coalescecheck.symbolic.groups import most_sectors
 from coalescecheck.symbolic.measure import Target
 from coalescecheck.symbolic.missing import Givable, exact_if, start_of
 from coalescecheck.symbolic.numeric import Evaluator
@@ -429,6 +430,7 @@ class PieceCounter:
                 together=(min(1, outcome.together[0]), outcome.together[1]),
                 requests=None,
                 asked=None,
+                distinct=None,
                 reason=f"lanes run under a condition on data: {conditions.masked}",
             )
         if conditions.assumed:
@@ -521,6 +523,10 @@ class PieceCounter:
             asked = float((tally.measures.asked * tally.weight).sum() / tally.requests)
             requests, most = self._requests(question, tally), self._most(question, tally)
         low, high = lanes_range(lanes, target)
+        if target.space is Space.GLOBAL and certainty == "bounded":
+            split, ranges = question.split, question.ranges
+            bound = most_sectors(self.ctx, self.counter, split.lanes, ranges, target.width)
+            high = min(high, bound or high)
         if conditions.masked or conditions.assumed or fewest < lanes:  # a warp may be cut
             low = fewest = 1
         units = Range(low, high, float(low) if low == high else None)
@@ -544,6 +550,7 @@ class PieceCounter:
             Range(*data, None),
             Range(*tags, None),
             reason,
+            distinct=float(target.width) if lanes == 1 else None,
         )
 
     # --- names --------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 """Which per-thread arrays can live in registers.
 
 In: where accesses point.  A register has no address, so an array with one index that is no
-constant after unrolling is in local memory, for all its accesses.
+constant after unrolling is in local memory, for all its accesses.  The fragments of wmma are
+registers by definition: their number of elements is a constant of the compiler.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ class Registers:
     def __init__(self, ctx: Context, kernel: Kernel, reaches: Iterable[Reach]) -> None:
         self._ctx = ctx
         self._compiled = frozenset(p.name for p in kernel.params if p.compiled)
-        private = {a.name for a in kernel.arrays.values() if a.space is Space.LOCAL}
+        arrays = [a for a in kernel.arrays.values() if a.space is Space.LOCAL]
+        self._fragments = frozenset(a.name for a in arrays if a.element.startswith("wmma"))
+        private = {a.name for a in arrays} - self._fragments
         self._spilled: set[str] = set()
         for reach in reaches if private else ():
-            names = {s.name for _, s in ctx.symbols(reach.address) if s.kind == "base"}
+            names = self._bases(reach)
             if names & private and self.is_dynamic([reach]):
                 self._spilled |= names
 
@@ -30,12 +33,28 @@ class Registers:
         """Whether the accessed array is in registers: not where that depends on a constant of
         the compiler that is not given, such as a template argument."""
         for reach in reaches:
+            if self._bases(reach) <= self._fragments:
+                continue
             for _, symbol in self._ctx.symbols(reach.address):
                 counts = symbol.kind == "counter" and symbol.high is not None
                 in_memory = symbol.name in self._spilled
                 if in_memory if symbol.kind == "base" else not counts:
                     return False
         return True
+
+    def undecided(self, reaches: Iterable[Reach]) -> tuple[Symbol, ...]:
+        """The constants of the compiler that are not given and decide between registers and
+        memory; none where the array is certainly in memory."""
+        reaches = list(reaches)
+        if any(self._bases(reach) & self._spilled for reach in reaches):
+            return ()
+        forms = [reach.address for reach in reaches]
+        forms += [form for reach in reaches for info in reach.loops for form in info.entry]
+        found = {s.name: s for form in forms for _, s in self._ctx.symbols(form)}
+        return tuple(found[name] for name in sorted(found.keys() & self._compiled))
+
+    def _bases(self, reach: Reach) -> set[str]:
+        return {s.name for _, s in self._ctx.symbols(reach.address) if s.kind == "base"}
 
     def is_dynamic(self, reaches: Iterable[Reach]) -> bool:
         """Whether an index is certainly no constant when compiled."""

@@ -183,8 +183,8 @@ class _Summarizer:
         self._renderer = Renderer(ctx)
         unknown = frozenset(name for name, offset in launch.offsets if offset is None)
         names = frozenset(p.name for p in kernel.params)
-        givable = Givable(names, unknown, kernel.unknown_types)
-        self._pieces = PieceCounter(ctx, self._counter, self._renderer, launch, givable)
+        self._givable = Givable(names, unknown, kernel.unknown_types)
+        self._pieces = PieceCounter(ctx, self._counter, self._renderer, launch, self._givable)
         self._enumerator = Enumerator(ctx, self._counter, launch.grid)
         self._motions = Motions(ctx, self._renderer)
         self._offsets = dict(launch.offsets)
@@ -220,6 +220,9 @@ class _Summarizer:
         if space is Space.LOCAL:
             if self._registers.hold(reaches):
                 return None
+            if constants := self._registers.undecided(reaches):
+                problem = self._givable.placed(constants)
+                return self._unknown(access, array, space, width, "unknown", problem)
             dynamic = self._registers.is_dynamic(reaches)
             return replace(self._counted(access, reaches, array, space), dynamic_index=dynamic)
         return self._counted(access, reaches, array, space)
@@ -337,7 +340,7 @@ class _Summarizer:
             width_bytes=width,
             address=self._address(reach) if self._texts else None,
             lane_stride_bytes=self._renderer.text(stride) if isinstance(stride, Form) else stride,
-            pattern=pattern_name(stride, outcome, width, gathers, same),
+            pattern=pattern_name(stride, outcome, width, gathers, same, banked),
             certainty=outcome.certainty,
             reason=outcome.reason,
             requests=outcome.requests,
@@ -419,10 +422,11 @@ def _l1(target: Target, outcome: Outcome) -> L1Wavefronts | None:
 
 
 def _efficiency(outcome: Outcome) -> float | None:
-    """Bytes asked for over bytes moved (32 per sector)."""
-    if outcome.asked is None or not outcome.units.mean:
+    """Distinct bytes asked for over bytes moved (32 per sector): a broadcast to 32 lanes uses
+    one lane's bytes of its sector."""
+    if outcome.distinct is None or not outcome.units.mean:
         return None
-    return outcome.asked / (32 * outcome.units.mean)
+    return min(1.0, outcome.distinct / (32 * outcome.units.mean))
 
 
 def _loop_text(line: int, limit: int | None) -> str:

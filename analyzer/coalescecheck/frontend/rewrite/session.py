@@ -148,7 +148,7 @@ class Session:
 
     def free_name(self, name: str, node: Node) -> Ex:
         """A name nobody defined: it stays a symbol."""
-        if name in self.output.unknown_types:
+        if not name or name in self.output.unknown_types:  # none: a syntax error, said already
             return self.opaque_call([], types.UNKNOWN, Mark(node.start_byte))  # a type in C
         if name not in self._free:
             self._free.add(name)

@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from coalescecheck.ir import kernel as ir
+from coalescecheck.ir import types
 from coalescecheck.ir.types import ScalarType
 from coalescecheck.symbolic.form import Context, Form, Symbol
 from coalescecheck.symbolic.values import Environment
+
+_TYPES = {value.name: value for value in vars(types).values() if isinstance(value, ScalarType)}
 
 Written = tuple[int, ScalarType, Form]  # byte offset from the store's address, type, value
 
@@ -20,6 +23,11 @@ Written = tuple[int, ScalarType, Form]  # byte offset from the store's address, 
 def is_cell(name: str) -> bool:
     """Whether a name of the environment is a place in a per-thread array."""
     return "@" in name
+
+
+def cell_type(name: str) -> ScalarType:
+    """The type of the value in a cell, given its name."""
+    return _TYPES[name.rpartition(":")[2]]
 
 
 def array_key(name: str) -> str:

@@ -15,15 +15,20 @@ from coalescecheck.symbolic.form import Context, Form, Symbol, number
 from coalescecheck.symbolic.reach import LoopInfo, Reach
 
 
+LEFT = "a loop that is left in a way that is not understood"
+
+
 @dataclass(slots=True)
 class Conditions:
     """``known`` guards decide lanes exactly.  ``assumed`` guards hold parameters that are not
     known: counts are for warps they do not cut.  ``masked`` says why some lanes may be off
-    in a way that cannot be known; ``optional`` that whole requests may not happen."""
+    in a way that cannot be known, which is a matter of ``sizes`` if data has no part in it;
+    ``optional`` that whole requests may not happen."""
 
     known: list[Form] = field(default_factory=list)
     assumed: list[Form] = field(default_factory=list)
     masked: str = ""
+    sizes: bool = False
     optional: bool = False
 
     @property
@@ -46,19 +51,22 @@ def ranges_of(ctx: Context, reach: Reach) -> dict[int, int]:
 def conditions_of(ctx: Context, reach: Reach, ranges: Mapping[int, int]) -> Conditions:
     """Sort the access's conditions by what can be done with them."""
     result = Conditions()
+    own = {info.counter for info in reach.loops}
     for guard in reach.path:
-        _sort(ctx, guard, ranges, result)
+        _sort(ctx, guard, ranges, own, result)
     for info in reach.loops:
         if info.limit is None:
             result.optional = True
         if not info.steady:
             _give_up(ctx, info.entry, result, "a loop condition that may hold again later")
         for carry in info.carry:
-            _sort_carry(ctx, info, carry, ranges, result)
+            _sort_carry(ctx, info, carry, ranges, own, result)
     return result
 
 
-def _sort(ctx: Context, guard: Form, ranges: Mapping[int, int], result: Conditions) -> None:
+def _sort(
+    ctx: Context, guard: Form, ranges: Mapping[int, int], own: set[int], result: Conditions
+) -> None:
     if guard == op.ONE:
         return
     unknown = [s for g, s in ctx.symbols(guard) if not is_known(g, s, ranges)]
@@ -70,8 +78,38 @@ def _sort(ctx: Context, guard: Form, ranges: Mapping[int, int], result: Conditio
     elif any(s.kind == "data" for s in unknown):
         reasons = [s.reason for s in unknown if s.kind == "data" and s.reason]
         result.masked = reasons[0] if reasons else "a condition that is not known"
-    else:
+        result.sizes = False
+    elif any(s.kind in ("counter", "header") and g not in own for g, s in ctx.symbols(guard)):
+        result.masked, result.sizes = LEFT, False
+    elif _may_hold_for_all(ctx, guard):
         result.assumed.append(guard)
+    elif not result.masked:
+        result.masked = ", ".join(sorted({s.name for s in unknown}))
+        result.sizes = True
+
+
+def _may_hold_for_all(ctx: Context, guard: Form) -> bool:
+    """Whether a whole warp is likely to meet a guard on sizes: ``i == n - 1`` or ``i % n == 0``
+    is one lane's, while the lanes of a warp may share a row ``i / n``."""
+    atom = op.single_atom(ctx, guard)
+    if atom is None:
+        return True
+    match atom.op:
+        case "any":
+            return any(_may_hold_for_all(ctx, arg) for arg in atom.args)
+        case "all":
+            return all(_may_hold_for_all(ctx, arg) for arg in atom.args)
+        case "eq0":
+            lanes = [g for m in atom.args[0].terms for g in m if ctx.generators[g].varying]
+            return all(_is_row(ctx, g) for g in lanes)
+    return True
+
+
+def _is_row(ctx: Context, g: int) -> bool:
+    generator = ctx.generators[g]
+    if isinstance(generator, Symbol) or generator.op not in ("cdiv", "fdiv"):
+        return False
+    return not generator.args[1].is_constant
 
 
 def is_known(g: int, symbol: Symbol, ranges: Mapping[int, int]) -> bool:
@@ -80,17 +118,27 @@ def is_known(g: int, symbol: Symbol, ranges: Mapping[int, int]) -> bool:
 
 
 def _sort_carry(
-    ctx: Context, info: LoopInfo, carry: Form, ranges: Mapping[int, int], result: Conditions
+    ctx: Context,
+    info: LoopInfo,
+    carry: Form,
+    ranges: Mapping[int, int],
+    own: set[int],
+    result: Conditions,
 ) -> None:
-    """A condition of all earlier iterations, as one of the previous iteration if it is steady."""
+    """A condition of all earlier iterations, as one of the previous iteration if it is steady.
+
+    One that a loop inside decides was to hold in all of that loop's iterations, not in the one
+    where the access stands.
+    """
     if carry == op.ONE:
         return
-    if not _steady(ctx, carry, info.counter):
-        _give_up(ctx, (carry,), result, "a loop that is left in a way that is not understood")
+    inner = any(g > info.counter and s.kind == "counter" for g, s in ctx.symbols(carry))
+    if inner or not _steady(ctx, carry, info.counter):
+        _give_up(ctx, (carry,), result, LEFT)
         return
     k = Form({(info.counter,): 1})
     before = ctx.substitute(carry, {info.counter: k - number(1)})
-    _sort(ctx, op.either(ctx, op.equal(ctx, k, number(0)), before), ranges, result)
+    _sort(ctx, op.either(ctx, op.equal(ctx, k, number(0)), before), ranges, own, result)
 
 
 def _steady(ctx: Context, condition: Form, counter: int) -> bool:
@@ -111,4 +159,5 @@ def _give_up(ctx: Context, conditions: tuple[Form, ...], result: Conditions, rea
     result.optional = True
     if any(ctx.varying(c) for c in conditions):
         data = [s.reason for c in conditions for _, s in ctx.symbols(c) if s.kind == "data"]
+        result.sizes = False
         result.masked = next((r for r in data if r), reason)

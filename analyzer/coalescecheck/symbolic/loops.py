@@ -17,7 +17,7 @@ from coalescecheck.ir import kernel as ir
 from coalescecheck.ir.expr import Var
 from coalescecheck.ir.types import ScalarType
 from coalescecheck.symbolic import operators as op
-from coalescecheck.symbolic.cells import is_cell
+from coalescecheck.symbolic.cells import cell_type, is_cell
 from coalescecheck.symbolic.form import ZERO, Atom, Context, Form, Symbol, number
 from coalescecheck.symbolic.loop_tables import Change, Tables, run_through
 from coalescecheck.symbolic.reach import LoopInfo
@@ -112,8 +112,7 @@ class LoopSolver:
         cells = [name for name in env if is_cell(name)] if self._stores[id(stmt)] else []
         if not cells:
             return known
-        from_cells = {name: ScalarType("i32", "int", 4) for name in cells}
-        return known | from_cells
+        return known | {name: cell_type(name) for name in cells}
 
     def _explore(
         self, stmt: ir.Loop, state: State, assigned: dict[str, ScalarType]
@@ -124,6 +123,7 @@ class LoopSolver:
         seen = self._flags.get(id(stmt), {})  # flags only grow, so earlier rounds need no repeat
         flags = {n: seen.get(n, False) or ctx.varying(state.env[n]) for n in present}
         recording, it.recording = it.recording, False
+        around = [(f.info, len(f.info.carry)) for f in it.frames if f.info is not None]
         for _ in range(FLAG_ROUNDS):
             mark = len(ctx.generators)
             headers = {
@@ -142,6 +142,8 @@ class LoopSolver:
                 break
             flags = grown
         it.recording = recording
+        for info, known in around:  # jumps of silent runs: they are made again
+            del info.carry[known:]
         self._flags[id(stmt)] = flags
         return headers, first, mark
 
@@ -219,7 +221,7 @@ class LoopSolver:
         the bound is the exact number of iterations."""
         ctx = self._ctx
         updates = self._updates(headers, first)
-        tables = self._tables(stmt, headers, updates, first.condition, mark)
+        tables = self._tables(stmt, headers, updates, first.condition, mark, assigned)
         k = ctx.fresh(counter)
         solution = self._solution(headers, updates, tables, k, mark, assigned)
         exact, limit = tables.trips is not None, tables.trips
@@ -323,12 +325,15 @@ class LoopSolver:
         updates: dict[str, Form],
         condition: Form,
         mark: int,
+        types: dict[str, ScalarType],
     ) -> Tables:
         """What running through variables with constant starts and closed updates gives."""
+        tested = self._ctx.leaves(condition)
         closed = {
-            n: Change(next(iter(h.symbol.generators())), h.start.constant, updates[n])
+            n: Change(g, h.start.constant, updates[n], types[n], g in tested)
             for n, h in headers.items()
             if n in updates and h.start.is_constant and self._is_header(h.symbol)
+            for g in h.symbol.generators()
         }
         while True:
             members = {change.generator for change in closed.values()}

@@ -37,6 +37,7 @@ from coalescecheck.symbolic.measure import Target
 from coalescecheck.symbolic.missing import Givable, exact_if, start_of
 from coalescecheck.symbolic.numeric import Evaluator
 from coalescecheck.symbolic.outcome import (
+    CERTAINTIES,
     Outcome,
     Range,
     alternatives,
@@ -104,8 +105,13 @@ class PieceCounter:
     def outcome(self, question: Question) -> Outcome:
         """The counts of the piece, away from edges whose position is not known."""
         ranges = question.ranges
-        away = edges.inside(self.ctx, question.reach.address, lambda g, s: is_known(g, s, ranges))
-        if not (away.conditions or away.quotients):
+        away = edges.inside(
+            self.ctx,
+            question.reach.address,
+            lambda g, s: is_known(g, s, ranges),
+            self.counter.least_spread,
+        )
+        if not (away.equalities or away.conditions or away.quotients):
             return self._tried(question)
         outcomes = [self._tried(self._moved(question, a)) for a in away.addresses]
         result = outcomes[0]
@@ -114,6 +120,9 @@ class PieceCounter:
         if any(o.units != outcomes[0].units or o.lines != outcomes[0].lines for o in outcomes):
             result = _unweighted(result)
         texts = tuple(
+            f"warps without {self.display(self.renderer.condition(c))}" for c in away.equalities
+        )
+        texts += tuple(
             f"warps not cut by {self.display(self.renderer.condition(c))}" for c in away.conditions
         ) + tuple(
             f"warps whose lanes share {self.display(self.renderer.text(q))}" for q in away.quotients
@@ -374,9 +383,13 @@ class PieceCounter:
             # one lane alone: a word of local memory lies in a sector of its own
             local = question.target.space is Space.LOCAL
             least = max(1, question.target.width // 4) if local else 1
+            certainty, reason = "data-dependent", f"a condition on data: {conditions.masked}"
+            if conditions.sizes:
+                certainty, reason = "bounded", f"a condition on {self.display(conditions.masked)}"
+            worse = max(outcome.certainty, certainty, key=CERTAINTIES.index)
             return replace(
                 outcome,
-                certainty="data-dependent",
+                certainty=worse,
                 units=Range(min(least, outcome.units.min), outcome.units.max, None),
                 lines=Range(min(1, outcome.lines.min), outcome.lines.max, None),
                 l1_data=Range(min(1, outcome.l1_data.min), outcome.l1_data.max, None),
@@ -385,7 +398,7 @@ class PieceCounter:
                 together=(min(1, outcome.together[0]), outcome.together[1]),
                 requests=None,
                 asked=None,
-                reason=f"lanes run under a condition on data: {conditions.masked}",
+                reason=f"lanes run under {reason}",
             )
         if conditions.assumed:
             texts = tuple(

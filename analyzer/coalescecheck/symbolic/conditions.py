@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from coalescecheck.symbolic import operators as op
-from coalescecheck.symbolic.form import Context, Form, Symbol, number
+from coalescecheck.symbolic.form import Bounds, Context, Form, Symbol, number
 from coalescecheck.symbolic.reach import LoopInfo, Reach
-
 
 LEFT = "a loop that is left in a way that is not understood"
 
@@ -62,6 +61,51 @@ def conditions_of(ctx: Context, reach: Reach, ranges: Mapping[int, int]) -> Cond
         for carry in info.carry:
             _sort_carry(ctx, info, carry, ranges, own, result)
     return result
+
+
+def values_from(ctx: Context, path: tuple[Form, ...], ranges: Mapping[int, int]) -> dict[int, Form]:
+    """The unknown uniform symbols that a guard such as ``n == 3`` gives a value."""
+    found: dict[int, Form] = {}
+    for guard in path:
+        atom = op.single_atom(ctx, guard)
+        if atom is None or atom.op != "eq0":
+            continue
+        linear = _linear(ctx, atom.args[0])
+        if linear is None or abs(linear[1]) != 1:
+            continue
+        g, slope, constant = linear
+        symbol = ctx.generators[g]
+        if isinstance(symbol, Symbol) and not (symbol.varying or is_known(g, symbol, ranges)):
+            found.setdefault(g, number(-constant * slope))
+    return found
+
+
+def limits_from(ctx: Context, path: tuple[Form, ...], symbol: int) -> Bounds:
+    """The least and the greatest value of a symbol that guards such as ``n < 3`` allow."""
+    low: int | None = None
+    high: int | None = None
+    for guard in path:
+        atom = op.single_atom(ctx, guard)
+        linear = None if atom is None or atom.op != "lt0" else _linear(ctx, atom.args[0])
+        if linear is None or linear[0] != symbol:
+            continue
+        _, slope, constant = linear  # slope * n + constant < 0
+        if slope > 0:
+            most = (-constant - 1) // slope
+            high = most if high is None else min(high, most)
+        else:
+            least = constant // -slope + 1
+            low = least if low is None else max(low, least)
+    return low, high
+
+
+def _linear(ctx: Context, form: Form) -> tuple[int, int, int] | None:
+    """(symbol, slope, constant) of a form that is linear in one symbol and holds no other."""
+    moving = [(m, c) for m, c in form.terms.items() if m]
+    if len(moving) != 1 or len(moving[0][0]) != 1:
+        return None
+    ((g,), slope) = moving[0]
+    return (g, slope, form.constant) if isinstance(ctx.generators[g], Symbol) else None
 
 
 def _sort(

@@ -16,6 +16,7 @@ from coalescecheck.analysis import AccessTotals, Total
 from coalescecheck.ir.kernel import Op, Space
 from coalescecheck.launch import WARP_SIZE, Launch
 from coalescecheck.symbolic import edges
+from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.bounds import (
     BANK_ROW,
     SECTOR,
@@ -28,7 +29,9 @@ from coalescecheck.symbolic.conditions import (
     Conditions,
     conditions_of,
     is_known,
+    limits_from,
     ranges_of,
+    values_from,
 )
 from coalescecheck.symbolic.count import Counter, Split, Tally, TooMany
 from coalescecheck.symbolic.form import ZERO, Context, Form, Symbol
@@ -91,7 +94,8 @@ class PieceCounter:
         """Prepare ``reach``."""
         ranges = ranges_of(self.ctx, reach) | dict(known_phases or {})
         phased = edges.phases(self.ctx, reach.address, lambda g, s: is_known(g, s, ranges))
-        reach = replace(reach, address=phased.address)
+        given = values_from(self.ctx, reach.path, ranges)
+        reach = replace(reach, address=op.replaced(self.ctx, phased.address, given))
         tried = dict(known_phases or {}) | phased.ranges
         ranges |= phased.ranges
         conditions = conditions_of(self.ctx, reach, ranges)
@@ -254,14 +258,17 @@ class PieceCounter:
             reason = f"depends on {self._display(symbol.name)} between the lanes"
             reason += self._givable.settled([symbol])
             return self._bounded(question, reason, "bounded")
-        symbol = self._symbol(parameter)
+        symbol = self._limited(question, parameter)
         name = self.renderer.text(Form({(parameter,): 1}))
         in_lanes = parameter in self.ctx.leaves(question.split.lanes)
         small = in_lanes and (symbol.low is None or symbol.low < profile.start)
         shown = show(profile, name, profile.multiple, small)
         # nobody can promise what a loop counter or a loaded value is: all their values count
         free = symbol.kind in ("counter", "data", "row")
-        outcome = self._joined_tallies(profile.everywhere if free else profile.tallies, question)
+        possible = profile.everywhere if free else profile.tallies
+        if in_lanes and symbol.high is not None and symbol.high < profile.start:
+            free, possible = True, profile.within(symbol.low, symbol.high)
+        outcome = self._joined_tallies(possible, question)
         assumption = None if free else self._assumed(profile, symbol, shown.start, outcome.units)
         if not free:
             outcome = self._for_all_values(outcome, profile, assumption, question)
@@ -279,6 +286,14 @@ class PieceCounter:
             assumptions=(assumption.of(self._display(symbol.name)),) if assumption else (),
             reason=reason,
         )
+
+    def _limited(self, question: Question, parameter: int) -> Symbol:
+        """The symbol within what the guards of the access say of it."""
+        symbol = self._symbol(parameter)
+        ends = limits_from(self.ctx, question.reach.path, parameter)
+        low = max((n for n in (symbol.low, ends[0]) if n is not None), default=None)
+        high = min((n for n in (symbol.high, ends[1]) if n is not None), default=None)
+        return replace(symbol, low=low, high=high)
 
     def _for_all_values(
         self, outcome: Outcome, profile: Profile, assumption: Assumption | None, question: Question

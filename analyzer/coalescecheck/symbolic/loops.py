@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coalescecheck.ir import kernel as ir
-from coalescecheck.ir.expr import Var
+from coalescecheck.ir.expr import Binary, Expr, Var, children
 from coalescecheck.ir.types import ScalarType
 from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.cells import cell_type, is_cell
@@ -75,7 +75,7 @@ class LoopSolver:
         env = {n: form for n, form in state.env.items() if not _is_lost(n, first.end)} | solution
         iteration = self._iteration(stmt, env, state, info)
         info.steady = exact or all(self._falls(c, info.counter) for c in info.entry)
-        endless = first.condition == op.ONE
+        endless = first.condition == op.ONE and not _may_wrap(stmt.condition)
         return self._after(stmt, state, headers, iteration, info, assigned, endless)
 
     def _once(self, stmt: ir.Loop, state: State) -> State | None:
@@ -511,6 +511,13 @@ def _inequality(ctx: Context, condition: Form) -> tuple[Form | None, bool]:
             if isinstance(generator, Atom) and generator.op == op_name:
                 return generator.args[0], negated
     return None, False
+
+
+def _may_wrap(expr: Expr) -> bool:
+    """Whether unsigned arithmetic in a condition may wrap: ``i + 1 > 0`` need not hold for ever."""
+    if isinstance(expr, Binary) and expr.type.kind == "uint" and expr.op in ("+", "-", "*", "<<"):
+        return True
+    return any(_may_wrap(child) for child in children(expr))
 
 
 def _more(limit: int | None) -> int | None:

@@ -80,15 +80,15 @@ BUILTINS = {
     "votes": (
         "unsigned b = __ballot_sync(~0u, n); int a = __any_sync(~0u, n > 1);",
         [
-            "$t: u32 = warp ballot(n != 0)",
+            "$t: u32 = warp ballot(n != 0, 4294967295u)",
             "b: u32 = $t",
-            "$t.1: i32 = warp any(n > 1)",
+            "$t.1: i32 = warp any(n > 1, 4294967295u)",
             "a: i32 = $t.1",
         ],
     ),
     "a warp reduction": (
         "unsigned r = __reduce_add_sync(~0u, n);",
-        ["$t: u32 = warp reduce_add(u32(n))", "r: u32 = $t"],
+        ["$t: u32 = warp reduce_add(u32(n), 4294967295u)", "r: u32 = $t"],
     ),
     "integer intrinsics": (
         "int a = __popc(n); a = __clz(n); a = __mul24(a, n); unsigned h = __umulhi(a, 5);",

@@ -20,6 +20,18 @@ BLOCKS = [
     *((32, 8, 1), (5, 7, 3), (1, 64, 1)),
 ]
 GRIDS = [(1, 1, 1), (3, 1, 1), (2, 2, 1), (1, 3, 2)]
+WRAPPING = [
+    *("{0} << 3", "{0} * 3u + 7u", "{0} * 1664525u + 1013904223u", "{0} ^ {0} << 5"),
+    *("{0} << 4 | {0} >> 28", "{0} - 50u", "{0} * 2u >> 1", "({0} << 7) % 1000u", "~{0}"),
+]
+WRAPPING_HEADS = [
+    "for (unsigned {0} = 1; {0} != 0; {0} <<= 5)",
+    "for (unsigned {0} = 9; {0} < 100; {0} -= 2)",
+    "for (unsigned char {0} = 250; {0} != 4; {0} += 2)",
+    "for (size_t {0} = 3; {0} + 1 > 0; {0}--)",
+    "for (unsigned long {0} = 1; {0} != 0; {0} <<= 12)",
+    "for (signed char {0} = 120; {0} > 0; {0} = (signed char)({0} + 3))",
+]
 INDICES = 256  # entries of ``idx`` that have contents
 MARKERS = re.compile(r" ?\b(?:ENTER|ITERATION|EXIT)\(\d+\);")
 
@@ -317,7 +329,7 @@ class _Writer(PrivateArrays):
 
     def _rare_loop(self, k: str, depth: int) -> None:
         rng = self.rng
-        kind = rng.randrange(9)
+        kind = rng.randrange(12)
 
         def body(first: str = "", last: str = "") -> Callable[[], None]:
             def write() -> None:
@@ -358,9 +370,18 @@ class _Writer(PrivateArrays):
         elif kind == 7:
             self.lines.append(f"unsigned {k} = {rng.choice(['4u', 'blockDim.x', '(unsigned)m'])};")
             self.looped(f"while ({k}-- > 0)", body(), [f"(int){k}"])
-        else:
+        elif kind == 8:
             head = f"for (int {k} = 0; {k} < (int)blockDim.x; {k} += 16)"
             self.looped(head, body(), [k])
+        elif kind < 11:
+            u = self.fresh("k")
+            self.lines.append(f"unsigned {u} = {rng.choice(['1u', '40u', '4000000000u'])};")
+            step = rng.choice(WRAPPING).format(u)
+            head = f"for (int {k} = 0; {k} < {rng.choice(['5', '12', 'm'])}; {k}++, {u} = {step})"
+            self.looped(head, body(), [f"(int)({u} & 127)", f"(int)({u} >> 24)"])
+        else:
+            head = rng.choice(WRAPPING_HEADS).format(k)
+            self.looped(head, body(), [f"((int){k} & 127)"])
 
 
 def random_kernel(seed: int) -> RandomKernel:

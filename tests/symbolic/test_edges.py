@@ -85,7 +85,7 @@ def test_the_edge_of_a_stencil_is_an_assumption(
         inner = {sectors(lambda i, by=offset: i + by, 32 * warp) for warp in range(1, 50)}
         assert {access.sectors.min, access.sectors.max} == inner
         (assumption,) = access.assumptions
-        assert assumption.startswith("warps not cut by ")
+        assert assumption.startswith("warps without ")
 
 
 def test_an_unknown_row_length_is_counted_inside_a_row(

@@ -32,6 +32,15 @@ class Row:
     op: str = "store"
 
 
+def _aligned_steps(steps: int) -> int:
+    x, aligned = 1, 0
+    for _ in range(steps):
+        x = (x * 1664525 + 1013904223) % 2**32
+        aligned += (x >> 24) % 8 == 0
+    return aligned
+
+
+LCG_ALIGNED = _aligned_steps(20)
 ROWS = [
     Row(
         # st is 4 after the loop: bytes 16 .. 143
@@ -278,6 +287,57 @@ ROWS = [
         block=(32, 8),
         op="load",
     ),
+    Row(
+        # all 32 bits, one by one; 1, 2 and 4 words from a sector's start in three iterations
+        "a bit runs through an unsigned word until it falls out",
+        f"{TX} for (unsigned s = 1; s != 0; s <<= 1) o[tx + (s & 7)] = 1;",
+        "o",
+        requests=32,
+        least=4,
+        greatest=5,
+        total=3 * 5 + 29 * 4,
+    ),
+    Row(
+        # 2**31 as an int is below 0: one word from a sector's start in the last iteration
+        "a bit may come to the sign of an int in a loop that something else ends",
+        f"{TX} int m = 1; for (int i = 0; i < 32; i++) {{ o[tx + (m < 0)] = 1; m <<= 1; }}",
+        "o",
+        requests=32,
+        least=4,
+        greatest=5,
+        total=5 + 31 * 4,
+    ),
+    Row(
+        # q >> 40 is 1, 2, 4 in iterations 40, 41, 42 and else a multiple of 8
+        "64-bit numbers grow beyond 32 bits",
+        f"{TX} long long q = 1; for (int i = 0; i < 50; i++) {{ o[tx + (q >> 40)] = 1; q *= 2; }}",
+        "o",
+        requests=50,
+        least=4,
+        greatest=5,
+        total=3 * 5 + 47 * 4,
+    ),
+    Row(
+        # the high byte of x is a multiple of 8 in LCG_ALIGNED of the 20 steps
+        "a congruential generator wraps at every step",
+        f"{TX} unsigned x = 1; for (int i = 0; i < 20; i++) "
+        "{ x = x * 1664525u + 1013904223u; o[tx + (x >> 24)] = 1; }",
+        "o",
+        requests=20,
+        least=4,
+        greatest=5,
+        total=20 * 5 - LCG_ALIGNED,
+    ),
+    Row(
+        # 250 .. 255, then 0 .. 3: all even offsets but the multiples of 8 start inside a sector
+        "a byte wraps at 256",
+        f"{TX} unsigned char c = 250; for (int i = 0; i < 10; i++) {{ o[tx + c] = 1; c += 1; }}",
+        "o",
+        requests=10,
+        least=4,
+        greatest=5,
+        total=9 * 5 + 4,
+    ),
 ]
 
 
@@ -336,3 +396,9 @@ def test_more_requests_than_can_be_added_up_are_no_number() -> None:
     assert found.totals is None or found.totals.units.min >= 0
     assert found.sectors is not None
     assert found.sectors.min <= 4 <= found.sectors.max
+
+
+def test_code_behind_a_loop_that_ends_by_wrapping_runs() -> None:
+    body = "for (unsigned long i = 3; i + 1 > 0; i--) o[i] = 1; n = a[threadIdx.x];"
+    (found,) = (r for r in results(body, grid=(1,)) if r.array == "a")
+    assert (found.certainty, found.requests, count(found).max) == ("exact", 1, 4)

@@ -228,8 +228,9 @@ class WarpOp:
     """A value exchanged between the lanes of a warp.
 
     ``op``: ``shfl`` (args value, source lane, width), ``shfl_up``/``shfl_down``/``shfl_xor``
-    (value, delta, width), ``ballot``/``any``/``all`` (predicate), ``activemask`` (),
-    ``reduce_add`` … (value), ``block_count``/``block_and``/``block_or`` (__syncthreads_count …).
+    (value, delta, width), ``ballot``/``any``/``all`` (predicate, mask if given), ``activemask``
+    (), ``reduce_add`` … (value, mask), ``block_count``/``block_and``/``block_or``
+    (__syncthreads_count …).
     """
 
     var: Var

@@ -65,10 +65,9 @@ def _shuffle_value(request: Request, op: str, value: Value, lane: Expr, width: E
 
 
 def _vote(request: Request, op: str, first: int) -> Value:
-    for index in range(first):
-        request.value(index)
+    mask = tuple(request.number(index, UINT) for index in range(first))
     predicate = operators.condition(request.cx, request.value(first))
-    return _warp_value(request, op, (predicate,), UINT if op == "ballot" else INT)
+    return _warp_value(request, op, (predicate, *mask), UINT if op == "ballot" else INT)
 
 
 def _active_mask(request: Request) -> Value:
@@ -76,11 +75,11 @@ def _active_mask(request: Request) -> Value:
 
 
 def _reduce(request: Request, op: str) -> Value:
-    request.value(0)
+    mask = request.number(0, UINT)
     value = request.value(1)
     if not (isinstance(value, Scalar) and isinstance(value.type, Number)):
         return request.unknown(f"{request.name} of {value.type}")
-    return _warp_value(request, op, (value.expr,), value.type)
+    return _warp_value(request, op, (value.expr, mask), value.type)
 
 
 def _match(request: Request) -> Value:

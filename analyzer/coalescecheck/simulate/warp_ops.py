@@ -38,15 +38,27 @@ def exchange(op: str, args: list[Value], mask: Mask, batch: Batch) -> Value | No
         return Value(_spread(_bits(lanes)), mask.taint)
     taint = join(_group_taint(args[0].taint, mask, WARP_SIZE), mask.taint)
     data = np.broadcast_to(args[0].data, (batch.size,)).reshape(-1, WARP_SIZE)
+    if len(args) > 1 and np.ndim(args[1].data) and (args[1].data != args[1].data[0]).any():
+        # every lane has the result of the lanes in its mask
+        named = args[1].data.astype(np.int64)[:, None] >> np.arange(WARP_SIZE) & 1 != 0
+        lanes = np.repeat(lanes, WARP_SIZE, axis=0) & named
+        data = np.repeat(data, WARP_SIZE, axis=0)
+        return _combined(op, data, lanes, join(taint, args[1].taint))
+    combined = _combined(op, data, lanes, taint)
+    return None if combined is None else Value(_spread(combined.data), combined.taint)
+
+
+def _combined(op: str, data: Data, lanes: Data, taint: Taint) -> Value | None:
+    """The result of each row of lanes; None when the operation is not known."""
     match op:
         case "ballot":
-            return Value(_spread(_bits((data != 0) & lanes)), taint)
+            return Value(_bits((data != 0) & lanes), taint)
         case "any":
-            return Value(_spread(((data != 0) & lanes).any(axis=1)), taint)
+            return Value(((data != 0) & lanes).any(axis=1), taint)
         case "all":
-            return Value(_spread(((data != 0) | ~lanes).all(axis=1)), taint)
+            return Value(((data != 0) | ~lanes).all(axis=1), taint)
     reduction = _REDUCTIONS.get(op.removeprefix("reduce_"))
-    return None if reduction is None else Value(_spread(reduction(data, lanes)), taint)
+    return None if reduction is None else Value(reduction(data, lanes), taint)
 
 
 def _shuffle(op: str, args: list[Value], mask: Mask, batch: Batch) -> Value:

@@ -11,19 +11,23 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
 from coalescecheck.symbolic import operators as op
-from coalescecheck.symbolic.form import Context, Form, Symbol, number
+from coalescecheck.symbolic.form import Bounds, Context, Form, Symbol, number
 from coalescecheck.symbolic.reach import LoopInfo, Reach
+
+LEFT = "a loop that is left in a way that is not understood"
 
 
 @dataclass(slots=True)
 class Conditions:
     """``known`` guards decide lanes exactly.  ``assumed`` guards hold parameters that are not
     known: counts are for warps they do not cut.  ``masked`` says why some lanes may be off
-    in a way that cannot be known; ``optional`` that whole requests may not happen."""
+    in a way that cannot be known, which is a matter of ``sizes`` if data has no part in it;
+    ``optional`` that whole requests may not happen."""
 
     known: list[Form] = field(default_factory=list)
     assumed: list[Form] = field(default_factory=list)
     masked: str = ""
+    sizes: bool = False
     optional: bool = False
 
     @property
@@ -49,21 +53,68 @@ def ranges_of(ctx: Context, reach: Reach) -> dict[int, int]:
 def conditions_of(ctx: Context, reach: Reach, ranges: Mapping[int, int]) -> Conditions:
     """Sort the access's conditions by what can be done with them."""
     result = Conditions()
+    own = {info.counter for info in reach.loops}
     known = ranges.keys() | ctx.of_kind["tid"] | ctx.of_kind["base"]
     for guard in reach.path:
-        _sort(ctx, guard, known, result)
+        _sort(ctx, guard, known, own, result)
     for info in reach.loops:
         if info.limit is None:
             result.optional = True
         if not info.steady:
             _give_up(ctx, info.entry, result, "a loop condition that may hold again later")
         for carry in info.carry:
-            _sort_carry(ctx, info, carry, known, result)
+            _sort_carry(ctx, info, carry, known, own, result)
     return result
 
 
-def _sort(ctx: Context, guard: Form, known: Set[int], result: Conditions) -> None:
-    """``known`` are the symbols that the counting engine has values for (``is_known``)."""
+def values_from(ctx: Context, path: tuple[Form, ...], ranges: Mapping[int, int]) -> dict[int, Form]:
+    """The unknown uniform symbols that a guard such as ``n == 3`` gives a value."""
+    found: dict[int, Form] = {}
+    for guard in path:
+        atom = op.single_atom(ctx, guard)
+        if atom is None or atom.op != "eq0":
+            continue
+        linear = _linear(ctx, atom.args[0])
+        if linear is None or abs(linear[1]) != 1:
+            continue
+        g, slope, constant = linear
+        symbol = ctx.generators[g]
+        if isinstance(symbol, Symbol) and not (symbol.varying or is_known(g, symbol, ranges)):
+            found.setdefault(g, number(-constant * slope))
+    return found
+
+
+def limits_from(ctx: Context, path: tuple[Form, ...], symbol: int) -> Bounds:
+    """The least and the greatest value of a symbol that guards such as ``n < 3`` allow."""
+    low: int | None = None
+    high: int | None = None
+    for guard in path:
+        atom = op.single_atom(ctx, guard)
+        linear = None if atom is None or atom.op != "lt0" else _linear(ctx, atom.args[0])
+        if linear is None or linear[0] != symbol:
+            continue
+        _, slope, constant = linear  # slope * n + constant < 0
+        if slope > 0:
+            most = (-constant - 1) // slope
+            high = most if high is None else min(high, most)
+        else:
+            least = constant // -slope + 1
+            low = least if low is None else max(low, least)
+    return low, high
+
+
+def _linear(ctx: Context, form: Form) -> tuple[int, int, int] | None:
+    """(symbol, slope, constant) of a form that is linear in one symbol and holds no other."""
+    moving = [(m, c) for m, c in form.terms.items() if m]
+    if len(moving) != 1 or len(moving[0][0]) != 1:
+        return None
+    ((g,), slope) = moving[0]
+    return (g, slope, form.constant) if isinstance(ctx.generators[g], Symbol) else None
+
+
+def _sort(ctx: Context, guard: Form, known: Set[int], own: Set[int], result: Conditions) -> None:
+    """``known`` are the symbols that the counting engine has values for (``is_known``), ``own``
+    the counters of the loops around the access."""
     if guard == op.ONE:
         return
     unknown = ctx.leaves(guard) - known
@@ -73,11 +124,42 @@ def _sort(ctx: Context, guard: Form, known: Set[int], result: Conditions) -> Non
     elif not ctx.varying(guard):
         result.optional = True
     elif data := unknown & ctx.of_kind["data"]:
-        symbols = (ctx.generators[g] for g in sorted(data))
+        symbols = [ctx.generators[g] for g in sorted(data)]
         reasons = [s.reason for s in symbols if isinstance(s, Symbol) and s.reason]
         result.masked = reasons[0] if reasons else "a condition that is not known"
-    else:
+        result.sizes = False
+    elif ctx.leaves(guard) & (ctx.of_kind["counter"] | ctx.of_kind["header"]) - own:
+        result.masked, result.sizes = LEFT, False
+    elif _may_hold_for_all(ctx, guard):
         result.assumed.append(guard)
+    elif not result.masked:
+        symbols = [ctx.generators[g] for g in unknown]
+        result.masked = ", ".join(sorted({s.name for s in symbols if isinstance(s, Symbol)}))
+        result.sizes = True
+
+
+def _may_hold_for_all(ctx: Context, guard: Form) -> bool:
+    """Whether a whole warp is likely to meet a guard on sizes: ``i == n - 1`` or ``i % n == 0``
+    is one lane's, while the lanes of a warp may share a row ``i / n``."""
+    atom = op.single_atom(ctx, guard)
+    if atom is None:
+        return True
+    match atom.op:
+        case "any":
+            return any(_may_hold_for_all(ctx, arg) for arg in atom.args)
+        case "all":
+            return all(_may_hold_for_all(ctx, arg) for arg in atom.args)
+        case "eq0":
+            lanes = [g for m in atom.args[0].terms for g in m if ctx.generators[g].varying]
+            return all(_is_row(ctx, g) for g in lanes)
+    return True
+
+
+def _is_row(ctx: Context, g: int) -> bool:
+    generator = ctx.generators[g]
+    if isinstance(generator, Symbol) or generator.op not in ("cdiv", "fdiv"):
+        return False
+    return not generator.args[1].is_constant
 
 
 def is_known(g: int, symbol: Symbol, ranges: Mapping[int, int]) -> bool:
@@ -86,17 +168,27 @@ def is_known(g: int, symbol: Symbol, ranges: Mapping[int, int]) -> bool:
 
 
 def _sort_carry(
-    ctx: Context, info: LoopInfo, carry: Form, known: Set[int], result: Conditions
+    ctx: Context,
+    info: LoopInfo,
+    carry: Form,
+    known: Set[int],
+    own: Set[int],
+    result: Conditions,
 ) -> None:
-    """A condition of all earlier iterations, as one of the previous iteration if it is steady."""
+    """A condition of all earlier iterations, as one of the previous iteration if it is steady.
+
+    One that a loop inside decides was to hold in all of that loop's iterations, not in the one
+    where the access stands.
+    """
     if carry == op.ONE:
         return
-    if not _steady(ctx, carry, info.counter):
-        _give_up(ctx, (carry,), result, "a loop that is left in a way that is not understood")
+    inner = any(g > info.counter and s.kind == "counter" for g, s in ctx.symbols(carry))
+    if inner or not _steady(ctx, carry, info.counter):
+        _give_up(ctx, (carry,), result, LEFT)
         return
     k = Form({(info.counter,): 1})
     before = ctx.substitute(carry, {info.counter: k - number(1)})
-    _sort(ctx, op.either(ctx, op.equal(ctx, k, number(0)), before), known, result)
+    _sort(ctx, op.either(ctx, op.equal(ctx, k, number(0)), before), known, own, result)
 
 
 def _steady(ctx: Context, condition: Form, counter: int) -> bool:
@@ -117,4 +209,5 @@ def _give_up(ctx: Context, conditions: tuple[Form, ...], result: Conditions, rea
     result.optional = True
     if any(ctx.varying(c) for c in conditions):
         data = [s.reason for c in conditions for _, s in ctx.symbols(c) if s.kind == "data"]
+        result.sizes = False
         result.masked = next((r for r in data if r), reason)

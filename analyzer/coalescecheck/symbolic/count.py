@@ -141,6 +141,16 @@ class Counter:
                     values[g] = np.full((1, 1, 1), g << 40, np.int64)
         return values
 
+    def least_spread(self, form: Form) -> int:
+        """The least distance between the greatest and the least value of a form over thread
+        indices in any warp."""
+        values = Evaluator(self.ctx, self.threads((form,))).form(form)
+        table = np.broadcast_to(values, (1, *self.lanes.exists.shape))[0]
+        far = 1 << 62
+        low = np.where(self.lanes.exists, table, far).min(axis=1)
+        high = np.where(self.lanes.exists, table, -far).max(axis=1)
+        return int((high - low).min())
+
     def _switch(self, guard: Form, ranges: Mapping[int, int]) -> Switch | None:
         """The guard as a comparison of a uniform and a lane part, if it is one."""
         found = _comparison(self.ctx, guard)

@@ -6,7 +6,8 @@ Two exact or stated simplifications of one address:
   ``b = 25*b' + r`` moves ``b'`` out of the division and leaves the 25 values of ``r`` to try.
 - *Edges*: ``i == 0 ? c : c - 1`` differs from ``c - 1`` in one lane of one warp, and ``i / w`` with
   unknown ``w`` changes within a warp only where a row ends.  Counts are given for warps that no
-  such edge cuts, like those of a tail guard, and the assumption is stated.
+  such edge cuts, like those of a tail guard, and the assumption is stated.  A quotient that lanes
+  of one warp can never share is no such edge.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ PARAMETERS = ("param", "bid", "bdim", "gdim")
 ROW = "where in its row the warp lies is not known"
 
 Known = Callable[[int, Symbol], bool]
+Spread = Callable[[Form], int]  # the least distance between the values in any warp
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +40,11 @@ class Phases:
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """The values of an address in warps that no edge cuts, and what the edges are: conditions
-    that all lanes agree on, and quotients that all lanes share."""
+    """The values of an address in warps that no edge cuts, and what the edges are: equalities
+    that hold for no lane, conditions that all lanes agree on, and quotients that all share."""
 
     addresses: tuple[Form, ...]
+    equalities: tuple[Form, ...]
     conditions: tuple[Form, ...]
     quotients: tuple[Form, ...]
 
@@ -78,7 +81,7 @@ def _add_periods(ctx: Context, atom: Atom, known: Known, periods: dict[int, int]
         periods[monomial[0]] = lcm(periods.get(monomial[0], 1), period)
 
 
-def inside(ctx: Context, address: Form, known: Known) -> Inside:
+def inside(ctx: Context, address: Form, known: Known, spread: Spread) -> Inside:
     """``address`` away from edges of unknown position.
 
     An equality is taken to hold nowhere in the warp; of an inequality both sides are returned;
@@ -95,7 +98,7 @@ def inside(ctx: Context, address: Form, known: Known) -> Inside:
             fixed[g] = ZERO
         elif atom.op == "lt0":
             sides.append(g)
-        elif atom.op in ("cdiv", "cmod") and not ctx.varying(atom.args[1]):
+        elif atom.op in ("cdiv", "cmod") and _may_be_shared(ctx, atom, spread):
             quotient = ctx.atom("cdiv", atom.args)
             name = f"row{next(iter(quotient.generators()))}"
             row = ctx.symbol(Symbol(name, "param", reason=ROW))
@@ -105,15 +108,28 @@ def inside(ctx: Context, address: Form, known: Known) -> Inside:
     if len(sides) > MAX_EDGES:
         sides = []
     if not (fixed or sides):
-        return Inside((address,), (), ())
+        return Inside((address,), (), (), ())
     choices = product((0, 1), repeat=len(sides))
     addresses = [
         _with(address, fixed | dict(zip(sides, map(number, values), strict=True)))
         for values in choices
     ]
-    equalities = [g for g in fixed if _is(ctx, g, "eq0")]
-    conditions = tuple(Form({(g,): 1}) for g in (*equalities, *sides))
-    return Inside(tuple(dict.fromkeys(addresses)), conditions, tuple(dict.fromkeys(quotients)))
+    equalities = tuple(Form({(g,): 1}) for g in fixed if _is(ctx, g, "eq0"))
+    conditions = tuple(Form({(g,): 1}) for g in sides)
+    shared = tuple(dict.fromkeys(quotients))
+    return Inside(tuple(dict.fromkeys(addresses)), equalities, conditions, shared)
+
+
+def _may_be_shared(ctx: Context, atom: Atom, spread: Spread) -> bool:
+    """Whether all lanes of a warp may have one quotient: by a number, not where they are further
+    apart than it."""
+    dividend, divisor = atom.args
+    if not divisor.is_constant:
+        return not ctx.varying(divisor)
+    lanes = Form({m: c for m, c in dividend.terms.items() if ctx.varying(Form({m: c}))})
+    if not all(s.kind == "tid" for _, s in ctx.symbols(lanes)):
+        return False
+    return spread(lanes) < abs(divisor.constant)
 
 
 def _is(ctx: Context, g: int, name: str) -> bool:

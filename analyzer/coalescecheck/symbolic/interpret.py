@@ -22,7 +22,7 @@ from coalescecheck.symbolic.liveness import Liveness
 from coalescecheck.symbolic.loops import LoopSolver
 from coalescecheck.symbolic.reach import LoopInfo, Reach
 from coalescecheck.symbolic.state import Frame, State
-from coalescecheck.symbolic.values import Environment, Geometry, Values
+from coalescecheck.symbolic.values import Environment, Geometry, Values, type_bounds
 
 MAX_STEPS = 120_000  # units of work, about 50 us each; a kernel that needs more is given up
 NAMES_PER_STEP = 40  # variables copied or joined for the price of a statement
@@ -71,9 +71,8 @@ class Interpreter:
             return number(known)
         if param.type.kind in ("float", "unknown"):
             return self.values.opaque(param.type, False, f"parameter `{param.name}`")
-        fact = Fact(
-            0 if param.type.kind == "uint" else None, 1 if param.type.name == "bool" else None
-        ).narrowed(self._facts.get(param.name, Fact()))
+        low, high = type_bounds(param.type)
+        fact = Fact(low, high).narrowed(self._facts.get(param.name, Fact()))
         symbol = Symbol(param.name, "param", False, fact.low, fact.high, fact.multiple)
         return self.ctx.symbol(symbol)
 
@@ -204,7 +203,8 @@ class Interpreter:
             return self.values.opaque(
                 stmt.var.type, not from_one_lane, "a value from another lane (shuffle)"
             )
-        return self.values.opaque(stmt.var.type, False, f"a warp-wide {stmt.op}")
+        # lanes with different masks are groups that each have a result of their own
+        return self.values.opaque(stmt.var.type, any(varying[1:]), f"a warp-wide {stmt.op}")
 
     # --- branches and scopes ------------------------------------------------------------------
 
@@ -232,7 +232,10 @@ class Interpreter:
         end = self.block(stmt.body, state)
         self.frames.pop()
         exits = frame.exits + ([end] if end is not None else [])
-        return self._joined(stmt, frame.entry, exits)
+        after = self._joined(stmt, frame.entry, exits)
+        if after is not None and not frame.passed:
+            after.path = frame.entry  # nobody left for further out: all that came in come here
+        return after
 
     def _joined(
         self, stmt: ir.If | ir.Scope, entry: tuple[Form, ...], states: list[State]

@@ -15,10 +15,12 @@ import numpy as np
 
 from coalescecheck.ir.types import ScalarType
 from coalescecheck.symbolic import operators as op
-from coalescecheck.symbolic.form import Context, Form, number
+from coalescecheck.symbolic.form import Atom, Context, Form, number
 from coalescecheck.symbolic.numeric import Evaluator
 
 TABLE_LIMIT = 1024  # iterations that are run through one by one
+WORDS = 1 << 32  # beyond it, a value that an operation reads may have wrapped
+FAR = 1 << 62  # beyond it, a 64-bit value is not followed
 
 Row = dict[str, int]
 Spend = Callable[[int], None]
@@ -27,23 +29,32 @@ Spend = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A variable of a loop: its placeholder, its value before, and after one iteration."""
+    """A variable of a loop: its placeholder, its value before, and after one iteration.
+
+    ``tested``: the loop's condition reads it.
+    """
 
     generator: int
     start: int
     update: Form
     type: ScalarType
+    tested: bool
 
-    def after(self, evaluator: Evaluator) -> int | None:
-        """What the variable holds after an iteration: unsigned ones wrap; None where a signed one
-        overflows, which ends every guarantee of C, or 64 bits are too few to tell."""
-        value = int(evaluator.form(self.update))
-        bits = self.type.bits
-        if bits > 32:
-            return value if evaluator.magnitude(self.update) < 1 << 62 else None
-        if self.type.kind == "uint":
-            return value % (1 << bits)
-        return value if -1 << (bits - 1) <= value < 1 << (bits - 1) else None
+    def held(self, value: int) -> int | None:
+        """What the variable holds when this is assigned; None where that is not followed."""
+        if self.type.bits >= 64 or not self.type.is_integer:
+            return value if abs(value) < FAR else None
+        value %= 1 << self.type.bits
+        negative = self.type.kind == "int" and value >> (self.type.bits - 1)
+        return value - (1 << self.type.bits) if negative else value
+
+
+class _Overflow(Exception):
+    """A variable left its type's range; ``ends``: the loop has ended by then."""
+
+    def __init__(self, ends: bool) -> None:
+        super().__init__()
+        self.ends = ends
 
 
 @dataclass(slots=True)
@@ -59,11 +70,6 @@ class Table:
     periodic: bool = False
     settled: bool = False
     final: Row | None = None  # the values when the loop ends
-
-    @property
-    def names(self) -> set[str]:
-        """The variables."""
-        return set(self.rows[0] if self.rows else self.final or ())
 
     def column(self, ctx: Context, name: str, k: Form) -> Form:
         """The variable at iteration k."""
@@ -92,7 +98,7 @@ class Tables:
 
     @property
     def most(self) -> int | None:
-        """A bound on the iterations: a variable of the loop's test would overflow in the next."""
+        """A bound on the iterations: a variable that the loop tests would overflow in the next."""
         ends = [len(t.rows) for t in self.of.values() if not (t.periodic or t.settled)]
         return min(ends, default=None)
 
@@ -110,15 +116,15 @@ def run_through(
     The updates of ``changes`` read nothing but its own placeholders.
     """
     tests = ctx.leaves(condition)
-    tested = {n for n, change in changes.items() if change.generator in tests}
     if tests <= {change.generator for change in changes.values()}:
-        table = _until_it_ends(ctx, changes, wanted, tested, condition, test_first, spend)
-        if table is not None and (table.exact or wanted & table.names):
-            trips = len(table.rows) if table.exact else None
-            return Tables(dict.fromkeys(table.names, table), trips)
+        deciding = {n for n, change in changes.items() if change.generator in tests}
+        needed = _needed(ctx, changes, wanted | deciding)
+        table = _until_it_ends(ctx, {n: changes[n] for n in needed}, condition, test_first, spend)
+        if table is not None:
+            return Tables(dict.fromkeys(needed, table), len(table.rows) if table.exact else None)
     result = Tables()
     for group in _groups(ctx, changes, wanted):
-        table = _until_it_repeats(ctx, {n: changes[n] for n in group}, bool(group & tested), spend)
+        table = _until_it_repeats(ctx, {n: changes[n] for n in group}, spend)
         if table is not None:
             result.of |= dict.fromkeys(group, table)
     return result
@@ -153,63 +159,97 @@ def _groups(ctx: Context, changes: Mapping[str, Change], wanted: set[str]) -> It
 def _until_it_ends(
     ctx: Context,
     changes: Mapping[str, Change],
-    wanted: set[str],
-    tested: set[str],
     condition: Form,
     test_first: bool,
     spend: Spend,
 ) -> Table | None:
-    """All iterations, of the tested variables and those wanted ones that never overflow."""
-    deciding = _needed(ctx, changes, tested)
-    names = _needed(ctx, changes, wanted) | deciding
     rows: list[Row] = []
-    for current, evaluator in _steps(ctx, {n: changes[n] for n in names}, spend):
-        lost = names - current.keys()
-        if lost & deciding:
-            return Table(rows)
-        if lost:
-            kept = {n for n in wanted if not _needed(ctx, changes, {n}) & lost}
-            return _until_it_ends(ctx, changes, kept, tested, condition, test_first, spend)
-        goes_on = bool(evaluator.form(condition))
-        if test_first and not goes_on:
-            return Table(rows, exact=True, final=current)
-        rows.append(current)
-        if not test_first and not goes_on:
-            return Table(rows, exact=True)
+    try:
+        for current, evaluator in _steps(ctx, changes, spend, decided=True):
+            goes_on = bool(evaluator.form(condition))
+            if test_first and not goes_on:
+                return Table(rows, exact=True, final=current)
+            rows.append(current)
+            if not test_first and not goes_on:
+                return Table(rows, exact=True)
+    except _Overflow as overflow:
+        return Table(rows) if overflow.ends else None
     return None
 
 
-def _until_it_repeats(
-    ctx: Context, changes: Mapping[str, Change], tested: bool, spend: Spend
-) -> Table | None:
-    """The iterations until they repeat, or until one would overflow where the loop tests it."""
+def _until_it_repeats(ctx: Context, changes: Mapping[str, Change], spend: Spend) -> Table | None:
     rows: list[Row] = []
     seen: dict[tuple[int, ...], int] = {}
-    for current, _ in _steps(ctx, changes, spend):
-        if len(current) < len(changes):
-            return Table(rows) if tested else None
-        first = seen.setdefault(tuple(current.values()), len(rows))
-        if first == len(rows):
-            rows.append(current)
-        elif first == 0:
-            return Table(rows, periodic=True)
-        else:
-            return Table(rows, settled=True) if first == len(rows) - 1 else None
+    try:
+        for current, _ in _steps(ctx, changes, spend, decided=False):
+            first = seen.setdefault(tuple(current.values()), len(rows))
+            if first == len(rows):
+                rows.append(current)
+            elif first == 0:
+                return Table(rows, periodic=True)
+            else:
+                return Table(rows, settled=True) if first == len(rows) - 1 else None
+    except _Overflow as overflow:
+        return Table(rows) if overflow.ends else None
     return None
 
 
 def _steps(
-    ctx: Context, changes: Mapping[str, Change], spend: Spend
+    ctx: Context, changes: Mapping[str, Change], spend: Spend, decided: bool
 ) -> Iterator[tuple[Row, Evaluator]]:
-    """The variables at the start of each iteration, as often as may be; the last row lacks those
-    that overflow."""
-    current = {n: change.start for n, change in changes.items()}
+    """The variables at the start of each iteration, as often as may be.
+
+    ``decided``: the loop's condition is evaluated at every step.  Raises _Overflow.
+    """
+    read = {arg for change in changes.values() for arg in _read_by_atoms(ctx, change.update)}
+    wraps = {n: _wraps_alike(ctx, change.update) for n, change in changes.items()}
+    current = {n: change.held(change.start) for n, change in changes.items()}
     for _ in range(TABLE_LIMIT):
-        values = {changes[n].generator: np.asarray(v, np.int64) for n, v in current.items()}
+        row = {n: value for n, value in current.items() if value is not None}
+        if len(row) < len(current):
+            raise _Overflow(ends=False)
+        values = {changes[n].generator: np.asarray(v, np.int64) for n, v in row.items()}
         evaluator = Evaluator(ctx, values)
-        yield current, evaluator
-        if len(current) < len(changes):
-            return
-        after = {n: change.after(evaluator) for n, change in changes.items()}
+        yield row, evaluator
+        if any(abs(int(evaluator.form(arg))) > WORDS for arg in read):
+            raise _Overflow(ends=False)
+        for name, change in changes.items():
+            value = int(evaluator.form(change.update))
+            far = evaluator.magnitude(change.update) >= FAR  # the sum itself may have wrapped
+            current[name] = None if far else change.held(value)
+            if current[name] != value:
+                _check(change, decided, wraps[name])
         spend(evaluator.work)
-        current = {n: value for n, value in after.items() if value is not None}
+
+
+def _check(change: Change, decided: bool, wraps: bool) -> None:
+    """A variable overflows.  Raises _Overflow unless it is known to wrap.
+
+    Overflow of a signed variable that ends the loop is undefined; where the end of the loop is
+    not known, an unsigned one is taken not to pass it, either.
+    """
+    undefined = change.type.kind == "int" and change.type.bits == 32
+    if change.tested and (undefined or not decided):
+        raise _Overflow(ends=True)
+    if not wraps:
+        raise _Overflow(ends=False)
+
+
+def _read_by_atoms(ctx: Context, form: Form) -> Iterator[Form]:
+    """What operations inside ``form`` read, other than reductions to a type's range."""
+    for g in form.generators():
+        generator = ctx.generators[g]
+        if isinstance(generator, Atom):
+            for arg in generator.args:
+                if generator.op != "wrap":
+                    yield arg
+                yield from _read_by_atoms(ctx, arg)
+
+
+def _wraps_alike(ctx: Context, form: Form) -> bool:
+    """Whether reducing the form to a type's range gives what C holds: not where an operation
+    has read an unreduced value."""
+    return all(
+        not isinstance(atom, Atom) or (atom.op == "wrap" and _wraps_alike(ctx, atom.args[0]))
+        for atom in (ctx.generators[g] for g in form.generators())
+    )

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coalescecheck.ir import kernel as ir
-from coalescecheck.ir.expr import Var
+from coalescecheck.ir.expr import Binary, Expr, Var, children
 from coalescecheck.ir.types import ScalarType
 from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.cells import cell_type, is_cell
@@ -75,7 +75,7 @@ class LoopSolver:
         env = {n: form for n, form in state.env.items() if not _is_lost(n, first.end)} | solution
         iteration = self._iteration(stmt, env, state, info)
         info.steady = exact or all(self._falls(c, info.counter) for c in info.entry)
-        endless = first.condition == op.ONE
+        endless = first.condition == op.ONE and not _may_wrap(stmt.condition)
         return self._after(stmt, state, headers, iteration, info, assigned, endless)
 
     def _once(self, stmt: ir.Loop, state: State) -> State | None:
@@ -123,6 +123,7 @@ class LoopSolver:
         seen = self._flags.get(id(stmt), {})  # flags only grow, so earlier rounds need no repeat
         flags = {n: seen.get(n, False) or ctx.varying(state.env[n]) for n in present}
         recording, it.recording = it.recording, False
+        around = [(f.info, len(f.info.carry)) for f in it.frames if f.info is not None]
         for _ in range(FLAG_ROUNDS):
             mark = len(ctx.generators)
             headers = {
@@ -141,6 +142,8 @@ class LoopSolver:
                 break
             flags = grown
         it.recording = recording
+        for info, known in around:  # jumps of silent runs: they are made again
+            del info.carry[known:]
         self._flags[id(stmt)] = flags
         return headers, first, mark
 
@@ -322,13 +325,15 @@ class LoopSolver:
         updates: dict[str, Form],
         condition: Form,
         mark: int,
-        assigned: dict[str, ScalarType],
+        types: dict[str, ScalarType],
     ) -> Tables:
         """What running through variables with constant starts and closed updates gives."""
+        tested = self._ctx.leaves(condition)
         closed = {
-            n: Change(next(iter(h.symbol.generators())), h.start.constant, updates[n], assigned[n])
+            n: Change(g, h.start.constant, updates[n], types[n], g in tested)
             for n, h in headers.items()
             if n in updates and h.start.is_constant and self._is_header(h.symbol)
+            for g in h.symbol.generators()
         }
         while True:
             members = {change.generator for change in closed.values()}
@@ -506,6 +511,13 @@ def _inequality(ctx: Context, condition: Form) -> tuple[Form | None, bool]:
             if isinstance(generator, Atom) and generator.op == op_name:
                 return generator.args[0], negated
     return None, False
+
+
+def _may_wrap(expr: Expr) -> bool:
+    """Whether unsigned arithmetic in a condition may wrap: ``i + 1 > 0`` need not hold for ever."""
+    if isinstance(expr, Binary) and expr.type.kind == "uint" and expr.op in ("+", "-", "*", "<<"):
+        return True
+    return any(_may_wrap(child) for child in children(expr))
 
 
 def _more(limit: int | None) -> int | None:

@@ -21,12 +21,14 @@ def settle(ctx: Context, form: Form, type_: ScalarType) -> Form:
 
     Unsigned arithmetic wraps (C11 6.2.5p9); signed overflow is undefined, so a signed form keeps
     its mathematical value.  A side of the range that has no known bound because of a parameter
-    or data is taken to hold: an index that wraps would leave its array.
+    or data is taken to hold: an index that wraps would leave its array.  That says nothing of
+    types narrower than ``int``, to which values are cut on purpose; only a loop's own counter is
+    taken to fit them.
     """
     if not type_.is_integer or type_.bits >= 64:
         return form
     low, high = ctx.bounds(form)
-    if (low is None or high is None) and not depends_on_unbounded(ctx, form):
+    if (low is None or high is None) and not _taken_to_fit(ctx, form, type_):
         return wrap(ctx, form, type_)
     if type_.kind == "uint":
         below = high is not None and high < 0  # ~x of an unsigned x: below 0 for every x
@@ -41,6 +43,13 @@ def settle(ctx: Context, form: Form, type_: ScalarType) -> Form:
 def depends_on_unbounded(ctx: Context, form: Form) -> bool:
     """Whether the form holds a symbol without bounds: a parameter, a counter, loaded data."""
     return any(s.low is None or s.high is None for _, s in ctx.symbols(form))
+
+
+def _taken_to_fit(ctx: Context, form: Form, type_: ScalarType) -> bool:
+    unbounded = [s for _, s in ctx.symbols(form) if s.low is None or s.high is None]
+    if type_.bits >= 32:
+        return bool(unbounded)
+    return bool(unbounded) and all(s.kind in ("header", "counter") for s in unbounded)
 
 
 def only_blocks_unbounded(ctx: Context, form: Form) -> bool:
@@ -113,7 +122,7 @@ def _divide_atom(ctx: Context, form: Form, divisor: int) -> Form:
         divisor //= common
     if divisor == 1:
         return form
-    nested = _single_atom(ctx, form)
+    nested = single_atom(ctx, form)
     if nested is not None and nested.op == "fdiv" and nested.args[1].is_constant:
         return floor_divide(ctx, nested.args[0], nested.args[1].constant * divisor)
     low, high = ctx.bounds(form)
@@ -412,7 +421,7 @@ def truth(ctx: Context, form: Form) -> Form:
 
 def negate(ctx: Context, condition: Form) -> Form:
     """1 - condition, with inequalities turned round."""
-    atom = _single_atom(ctx, condition)
+    atom = single_atom(ctx, condition)
     if atom is not None and atom.op == "lt0":
         return less(ctx, -atom.args[0], ONE)
     return ONE - condition
@@ -445,7 +454,7 @@ def either(ctx: Context, left: Form, right: Form) -> Form:
 def _flattened(ctx: Context, op: str, left: Form, right: Form) -> tuple[Form, ...]:
     parts: list[Form] = []
     for form in (left, right):
-        atom = _single_atom(ctx, form)
+        atom = single_atom(ctx, form)
         for part in atom.args if atom is not None and atom.op == op else (form,):
             if part not in parts:
                 parts.append(part)
@@ -454,10 +463,10 @@ def _flattened(ctx: Context, op: str, left: Form, right: Form) -> tuple[Form, ..
 
 def conjuncts(ctx: Context, condition: Form) -> tuple[Form, ...]:
     """The conditions that all have to hold for ``condition``."""
-    atom = _single_atom(ctx, condition)
+    atom = single_atom(ctx, condition)
     if atom is not None and atom.op == "all":
         return tuple(part for arg in atom.args for part in conjuncts(ctx, arg))
-    inverse = _single_atom(ctx, ONE - condition)
+    inverse = single_atom(ctx, ONE - condition)
     if inverse is not None and inverse.op == "any":
         return tuple(p for arg in inverse.args for p in conjuncts(ctx, negate(ctx, arg)))
     return (condition,)
@@ -498,7 +507,7 @@ def _extreme(ctx: Context, op: str, left: Form, right: Form) -> Form:
     return ctx.atom(op, _ordered(left, right), bounds)
 
 
-def _single_atom(ctx: Context, form: Form) -> Atom | None:
+def single_atom(ctx: Context, form: Form) -> Atom | None:
     """The atom, if the form is one atom and nothing else."""
     if len(form.terms) != 1:
         return None

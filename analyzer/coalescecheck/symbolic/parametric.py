@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from math import gcd, lcm
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coalescecheck.symbolic.count import Counter, Split, Tally
 from coalescecheck.symbolic.form import Atom, Context, Form, Symbol
 from coalescecheck.symbolic.measure import Target
 from coalescecheck.symbolic.numeric import Evaluator
+from coalescecheck.symbolic.operators import single_atom
 
 FAR = 1 << 20  # a multiple of 128 beyond every separation that is accepted
 SEPARATION_LIMIT = 400  # values counted one by one
@@ -43,6 +45,11 @@ class Profile:
     tallies: tuple[Tally, ...]
     everywhere: tuple[Tally, ...]
     by_value: dict[int, Tally]
+
+    def within(self, low: int | None, high: int) -> tuple[Tally, ...]:
+        """The counts of the values up to ``high``, which is less than ``start``."""
+        chosen = [t for n, t in self.by_value.items() if (low is None or n >= low) and n <= high]
+        return tuple(chosen) or self.everywhere
 
     @property
     def period(self) -> int:
@@ -159,13 +166,33 @@ class Profiler:
         Requirement")."""
         lanes = self._split.lanes
         factor = Form({_without(m, symbol): c for m, c in lanes.terms.items() if symbol in m})
-        if not factor.terms or any(g in self._ranges for g in self._ctx.leaves(factor)):
+        rest = Form({m: c for m, c in lanes.terms.items() if symbol not in m})
+        if not factor.terms or any(g in self._ranges for g in self._ctx.leaves(lanes)):
             return 1
-        values = Evaluator(self._ctx, self._counter.threads((factor,))).form(factor)
-        table = np.broadcast_to(values, (1, *self._counter.lanes.exists.shape))
-        step = int(np.gcd.reduce((table - table[..., :1]).reshape(-1)))
+        active = self._together()
         width = self._target.width
+        if active is None or self._step(rest, active) % width:
+            return 1
+        step = self._step(factor, active)
         return width // gcd(width, step) if step and width & (width - 1) == 0 else 1
+
+    def _together(self) -> NDArray[np.bool_] | None:
+        """Lanes of which all of a warp run in one request somewhere; None where guards hide it."""
+        active = self._counter.lanes.exists
+        for guard in self._guards:
+            if all(s.kind == "tid" for _, s in self._ctx.symbols(guard)):
+                values = Evaluator(self._ctx, self._counter.threads((guard,))).form(guard)
+                active = active & np.broadcast_to(values != 0, (1, *active.shape))[0]
+            elif not _is_less(self._ctx, guard):  # ``i < n`` cuts some warps, others run whole
+                return None
+        return active
+
+    def _step(self, form: Form, active: NDArray[np.bool_]) -> int:
+        """What divides the distances between the active lanes of a warp."""
+        values = Evaluator(self._ctx, self._counter.threads((form,))).form(form)
+        table = np.broadcast_to(values, (1, *active.shape))[0]
+        first = np.take_along_axis(table, active.argmax(axis=1)[:, None], axis=1)
+        return int(np.gcd.reduce(np.where(active, table - first, 0).reshape(-1)))
 
     def _separation(self, symbol: int) -> int | None:
         """A value beyond which lanes with different multiples of the symbol never share a line
@@ -216,3 +243,8 @@ def _without(monomial: tuple[int, ...], symbol: int) -> tuple[int, ...]:
 def _range(tally: Tally) -> tuple[int, int]:
     units = tally.measures.units
     return (int(units.min()), int(units.max())) if len(units) else (0, 0)
+
+
+def _is_less(ctx: Context, guard: Form) -> bool:
+    atom = single_atom(ctx, guard)
+    return atom is not None and atom.op == "lt0"

@@ -16,6 +16,7 @@ from coalescecheck.analysis import AccessTotals, Total
 from coalescecheck.ir.kernel import Op, Space
 from coalescecheck.launch import WARP_SIZE, Launch
 from coalescecheck.symbolic import edges
+from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.bounds import (
     BANK_ROW,
     SECTOR,
@@ -28,7 +29,9 @@ from coalescecheck.symbolic.conditions import (
     Conditions,
     conditions_of,
     is_known,
+    limits_from,
     ranges_of,
+    values_from,
 )
 from coalescecheck.symbolic.count import Counter, Split, Tally, TooMany
 from coalescecheck.symbolic.form import ZERO, Context, Form, Symbol, number
@@ -38,6 +41,7 @@ from coalescecheck.symbolic.measure import Target
 from coalescecheck.symbolic.missing import Givable, exact_if, start_of
 from coalescecheck.symbolic.numeric import Evaluator
 from coalescecheck.symbolic.outcome import (
+    CERTAINTIES,
     Outcome,
     Range,
     alternatives,
@@ -72,7 +76,8 @@ class Question:
         return (
             replace(self.split, uniform=uniform - number(far)),
             (*conditions.known, None, *conditions.assumed),
-            (conditions.masked, conditions.optional),
+            (conditions.masked, conditions.sizes, conditions.optional),
+            self.reach.path,
             tuple(self.ranges.items()),
             self.target,
             tuple((info.counter, info.limit) for info in self.reach.loops),
@@ -106,7 +111,8 @@ class PieceCounter:
         """Prepare ``reach``."""
         ranges = ranges_of(self.ctx, reach) | dict(known_phases or {})
         phased = edges.phases(self.ctx, reach.address, lambda g, s: is_known(g, s, ranges))
-        reach = replace(reach, address=phased.address)
+        given = values_from(self.ctx, reach.path, ranges)
+        reach = replace(reach, address=op.replaced(self.ctx, phased.address, given))
         tried = dict(known_phases or {}) | phased.ranges
         ranges |= phased.ranges
         conditions = conditions_of(self.ctx, reach, ranges)
@@ -120,8 +126,13 @@ class PieceCounter:
     def outcome(self, question: Question) -> Outcome:
         """The counts of the piece, away from edges whose position is not known."""
         ranges = question.ranges
-        away = edges.inside(self.ctx, question.reach.address, lambda g, s: is_known(g, s, ranges))
-        if not (away.conditions or away.quotients):
+        away = edges.inside(
+            self.ctx,
+            question.reach.address,
+            lambda g, s: is_known(g, s, ranges),
+            self.counter.least_spread,
+        )
+        if not (away.equalities or away.conditions or away.quotients):
             return self._tried(question)
         outcomes = [self._tried(self._moved(question, a)) for a in away.addresses]
         result = outcomes[0]
@@ -130,6 +141,9 @@ class PieceCounter:
         if any(o.units != outcomes[0].units or o.lines != outcomes[0].lines for o in outcomes):
             result = _unweighted(result)
         texts = tuple(
+            f"warps without {self.display(self.renderer.condition(c))}" for c in away.equalities
+        )
+        texts += tuple(
             f"warps not cut by {self.display(self.renderer.condition(c))}" for c in away.conditions
         ) + tuple(
             f"warps whose lanes share {self.display(self.renderer.text(q))}" for q in away.quotients
@@ -269,16 +283,17 @@ class PieceCounter:
             reason = f"depends on {self._display(symbol.name)} between the lanes"
             reason += self._givable.settled([symbol])
             return self._bounded(question, reason, "bounded")
-        symbol = self._symbol(parameter)
+        symbol = self._limited(question, parameter)
         name = self.renderer.text(Form({(parameter,): 1}))
         in_lanes = parameter in self.ctx.leaves(question.split.lanes)
         small = in_lanes and (symbol.low is None or symbol.low < profile.start)
         shown = show(profile, name, profile.multiple, small)
         # nobody can promise what a loop counter or a loaded value is: all their values count
         free = symbol.kind in ("counter", "data", "row")
-        outcome = self._joined_tallies(
-            profile.everywhere if free else profile.tallies, question, mixed=free
-        )
+        possible, mixed = profile.everywhere if free else profile.tallies, free
+        if in_lanes and symbol.high is not None and symbol.high < profile.start:
+            free, possible = True, profile.within(symbol.low, symbol.high)
+        outcome = self._joined_tallies(possible, question, mixed)
         assumption = None if free else self._assumed(profile, symbol, shown.start, outcome.units)
         if not free:
             outcome = self._for_all_values(outcome, profile, assumption, question)
@@ -296,6 +311,14 @@ class PieceCounter:
             assumptions=(assumption.of(self._display(symbol.name)),) if assumption else (),
             reason=reason,
         )
+
+    def _limited(self, question: Question, parameter: int) -> Symbol:
+        """The symbol within what the guards of the access say of it."""
+        symbol = self._symbol(parameter)
+        ends = limits_from(self.ctx, question.reach.path, parameter)
+        low = max((n for n in (symbol.low, ends[0]) if n is not None), default=None)
+        high = min((n for n in (symbol.high, ends[1]) if n is not None), default=None)
+        return replace(symbol, low=low, high=high)
 
     def _for_all_values(
         self, outcome: Outcome, profile: Profile, assumption: Assumption | None, question: Question
@@ -419,9 +442,13 @@ class PieceCounter:
             # one lane alone: a word of local memory lies in a sector of its own
             local = question.target.space is Space.LOCAL
             least = max(1, question.target.width // 4) if local else 1
+            certainty, reason = "data-dependent", f"a condition on data: {conditions.masked}"
+            if conditions.sizes:
+                certainty, reason = "bounded", f"a condition on {self.display(conditions.masked)}"
+            worse = max(outcome.certainty, certainty, key=CERTAINTIES.index)
             return replace(
                 outcome,
-                certainty="data-dependent",
+                certainty=worse,
                 units=Range(min(least, outcome.units.min), outcome.units.max, None),
                 lines=Range(min(1, outcome.lines.min), outcome.lines.max, None),
                 l1_data=Range(min(1, outcome.l1_data.min), outcome.l1_data.max, None),
@@ -431,7 +458,7 @@ class PieceCounter:
                 requests=None,
                 asked=None,
                 distinct=None,
-                reason=f"lanes run under a condition on data: {conditions.masked}",
+                reason=f"lanes run under {reason}",
             )
         if conditions.assumed:
             texts = tuple(

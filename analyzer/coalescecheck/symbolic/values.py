@@ -9,7 +9,7 @@ from coalescecheck.ir import expr as ir
 from coalescecheck.ir.types import ScalarType
 from coalescecheck.launch import Dim3
 from coalescecheck.symbolic import operators as op
-from coalescecheck.symbolic.form import ZERO, Context, Form, Symbol, number
+from coalescecheck.symbolic.form import ZERO, Bounds, Context, Form, Symbol, number
 
 Environment = dict[str, Form]
 AXES = ("x", "y", "z")
@@ -58,12 +58,7 @@ class Values:
         """A value that only its type bounds."""
         if type_.kind in ("float", "unknown"):
             return self._float[varying]
-        low: int | None = 0 if type_.kind == "uint" else None
-        high: int | None = None
-        if type_.is_integer and type_.size < 4:
-            low, high = type_range(type_)
-        if type_.name == "bool":
-            high = 1
+        low, high = type_bounds(type_)
         return self.ctx.fresh(Symbol(name, "data", varying, low, high, reason=reason))
 
     def reason_of(self, *forms: Form) -> str:
@@ -337,6 +332,15 @@ _SETTLED = {
     "min": op.minimum,
     "max": op.maximum,
 }
+
+
+def type_bounds(type_: ScalarType) -> Bounds:
+    """The bounds of an unknown value: those of a type narrower than ``int``, else only the sign."""
+    if type_.name == "bool":
+        return 0, 1
+    if type_.is_integer and type_.size < 4:
+        return type_range(type_)
+    return 0 if type_.kind == "uint" else None, None
 
 
 def type_range(type_: ScalarType) -> tuple[int, int]:

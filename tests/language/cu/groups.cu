@@ -32,6 +32,8 @@ __global__ void tiles(float *out, const float *in)
     cg::thread_block_tile<8> small = cg::tiled_partition<8>(tile);
     out[small.thread_rank() * 4] = v;  // expect: out store sectors=4
     out[8 * small.meta_group_rank()] = small.shfl(v, 0);  // expect: out store sectors=4
+    if (small.any(v > 0.f)) out[lane] = v;  // expect: out store data-dependent
+    out[32 * small.ballot(v > 0.f) + lane] = v;  // expect: out store data-dependent
     if (tile.any(v > 0.f)) out[lane] = tile.ballot(1);  // expect: out store sectors=4
     tile.sync();
 }

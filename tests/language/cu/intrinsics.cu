@@ -66,6 +66,11 @@ __global__ void votes(int *out, const int *in)
     out[rank & 31] = 3;                        // expect: out store data-dependent
     unsigned active = __activemask();
     if (i == __ffs(active) - 1) out[0] = 4;    // expect: out store data-dependent
+    unsigned half = (i & 31) < 16 ? 0xffffu : 0xffff0000u;  // each half votes for itself
+    unsigned votes = __ballot_sync(half, in[i] > 0);  // expect: in load sectors=4
+    out[32 * __popc(votes) + i] = 5;           // expect: out store data-dependent
+    out[32 * __reduce_add_sync(half, i) + i] = 6;  // expect: out store data-dependent
+    out[32 * __reduce_add_sync(0xffffffffu, i) + i] = 7;  // expect: out store sectors=4
     __syncwarp();
     out[__syncthreads_count(1)] = 5;  // expect: out store sectors=1
 }

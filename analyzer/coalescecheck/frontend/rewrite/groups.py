@@ -113,7 +113,8 @@ def method(session: Session, group: GroupType, name: str, arguments: list[Ex], n
         )
         if called is not None:
             return called
-    if name in _VOTES and arguments:
+    whole = group.kind != "tile" or group.size == 32
+    if name in _VOTES and arguments and whole:  # parts of a warp have results of their own
         called = session.intrinsics.call(_VOTES[name], [_FULL, *arguments], node, session.top_env)
         if called is not None:
             return called

@@ -24,6 +24,7 @@ from coalescecheck.frontend.rewrite.types import CType, Field, Record
 if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
+_MOST_VALUES = 4096  # that a declaration begins with
 _MOST_ELEMENTS = 64  # of an array of objects with constructors
 _DELETED = ("default_method_clause", "delete_method_clause")
 
@@ -33,6 +34,7 @@ class Construction:
 
     def __init__(self, session: Session) -> None:
         self._s = session
+        self._weights: dict[int, tuple[types.Layout, int]] = {}
 
     def construct(self, record: Record, arguments: list[Ex], node: Node, env: Env) -> Ex:
         """``record(arguments)``: by a constructor, as a copy, or as an aggregate."""
@@ -138,11 +140,38 @@ class Construction:
         for entry in self._s.records.constructors(record):
             if syntax.child(entry.node, *_DELETED) is None:
                 return self._by_constructor(record, [], node, env)
-        source = self._s.records.source(record)
-        if source is None:
+        weight = self._weight(record)
+        if weight > _MOST_VALUES:
+            self._s.say(
+                node, "note", f"the many members of `{record.layout.shown}` are not followed"
+            )
+        if not 0 < weight <= _MOST_VALUES:
             return None
         parts = self.left_over(record, frozenset(), node, env)
         return Ex((f"({record.cname}){{", joined(parts), "}"), record) if parts else None
+
+    def _weight(self, type_: CType) -> int:
+        """How many values ``T x;`` begins with; kept, as classes hold classes many times over."""
+        if isinstance(type_, types.Array):
+            return (type_.count or 1) * self._weight(type_.element)
+        if not isinstance(type_, types.Record):
+            return 0
+        known = self._weights.get(id(type_.layout))
+        if known is not None:
+            return known[1]
+        if any(
+            syntax.child(e.node, *_DELETED) is None for e in self._s.records.constructors(type_)
+        ):
+            return 1
+        source = self._s.records.source(type_)
+        total = 0
+        if source is not None and not type_.layout.union:
+            given = member_defaults(source.entry)
+            for field in type_.layout.fields:
+                total += 1 if field.name in given else self._weight(field.type)
+        if type_.layout.complete:
+            self._weights[id(type_.layout)] = (type_.layout, total)
+        return total
 
     def left_over(self, record: Record, given: frozenset[str], node: Node, env: Env) -> list[Piece]:
         """What C must be told of the members that a braced list does not give."""

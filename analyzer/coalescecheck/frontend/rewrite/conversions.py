@@ -89,7 +89,7 @@ class Conversions:
         path = self._s.records.base_path(derived, base.cname)
         if path is None:
             return None
-        if not base.layout.fields:
+        if not (path and base.layout.fields):
             return cast(ex, to)
         return Ex(("&", ex.at(PRIMARY), "->", ".".join(path)), to, UNARY, pure=ex.pure)
 

@@ -116,9 +116,15 @@ def _sizeof(node: Node, type_: Node, edits: Edits) -> None:
 
 
 def _comparison(node: Node, edits: Edits) -> None:
-    """``a < b && c >= d`` is no template: nobody writes ``&&`` bare in template arguments."""
+    """``a < b && c >= d`` is no template: nobody writes ``&&`` bare in template arguments.  Nor
+    is ``i < n >> 2``: a list of arguments that ends does not go on with ``>``."""
     arguments = node.child_by_field_name("arguments")
     if arguments is None:
+        return
+    parent = node.parent
+    shifts = edits.code[arguments.end_byte - 1 : arguments.end_byte + 1] == b">>"
+    if shifts and parent is not None and parent.type == "binary_expression":
+        edits.put(arguments.start_byte, _STAND_INS["<"])
         return
     for operand in arguments.named_children:
         sign = operand.child_by_field_name("operator")

@@ -402,3 +402,13 @@ def test_code_behind_a_loop_that_ends_by_wrapping_runs() -> None:
     body = "for (unsigned long i = 3; i + 1 > 0; i--) o[i] = 1; n = a[threadIdx.x];"
     (found,) = (r for r in results(body, grid=(1,)) if r.array == "a")
     assert (found.certainty, found.requests, count(found).max) == ("exact", 1, 4)
+
+
+def test_a_bit_that_is_shifted_out_does_not_come_back() -> None:
+    """4000000000 * 2 is 3705032704 modulo 2**32; half of it is 1852516352, which stays: the top
+    byte is 238 and then 110, so the lanes step by 238 and then by 110 floats."""
+    body = f"{TX} unsigned x = 4000000000u; for (int k = 0; k < 3; k++, x = x * 2u >> 1) "
+    body += "o[tx * ((x >> 24) == 238 ? 8 : 1)] = 1;"
+    (found,) = (r for r in results(body, grid=(1,)) if r.array == "o")
+    assert found.totals is not None
+    assert (found.totals.units.min, found.totals.units.max) == (32 + 4 + 4, 32 + 4 + 4)

@@ -33,6 +33,8 @@ def settle(ctx: Context, form: Form, type_: ScalarType) -> Form:
     if type_.kind == "uint":
         below = high is not None and high < 0  # ~x of an unsigned x: below 0 for every x
         below = below or (low is None and only_blocks_unbounded(ctx, form))
+        if high is None and _scales_header(ctx, form):
+            return wrap(ctx, form, type_)
         fits = not below and (low is None or low >= 0) and (high is None or high < 1 << type_.bits)
     else:
         limit = 1 << (type_.bits - 1)
@@ -50,6 +52,15 @@ def _taken_to_fit(ctx: Context, form: Form, type_: ScalarType) -> bool:
     if type_.bits >= 32:
         return bool(unbounded)
     return bool(unbounded) and all(s.kind in ("header", "counter") for s in unbounded)
+
+
+def _scales_header(ctx: Context, form: Form) -> bool:
+    """Whether a multiple of what a loop variable may be is read: ``x * 2u >> 1`` loses a bit."""
+    headers = ctx.of_kind["header"]
+    return any(
+        (abs(coefficient) > 1 or len(monomial) > 1) and not headers.isdisjoint(monomial)
+        for monomial, coefficient in form.terms.items()
+    )
 
 
 def only_blocks_unbounded(ctx: Context, form: Form) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from coalescecheck.frontend.rewrite import syntax, types
+from coalescecheck.frontend.rewrite import destructors, syntax, types
 from coalescecheck.frontend.rewrite.body import FunctionWriter
 from coalescecheck.frontend.rewrite.emit import Mark, Piece, joined, plain
 from coalescecheck.frontend.rewrite.env import Env, Local, ValueBound
@@ -229,6 +229,17 @@ class Declarations:
         seen = types.qualified(type_, const=fixed) if isinstance(type_, types.Record) else type_
         env.names[variable.name] = Local(c, seen, static=variable.static, fixed=fixed)
         self._line(variable, type_, c, value, writer)
+        if not variable.static:
+            self._tell_of_destructor(type_, variable.node)
+
+    def _tell_of_destructor(self, type_: CType, node: Node) -> None:
+        """What a destructor does at the end of the scope is not followed, and not hidden."""
+        while isinstance(type_, types.Array):
+            type_ = type_.element
+        name = destructors.that_acts(type_)
+        if name:
+            message = f"the destructor of `{name}` is not followed: what it accesses is not seen"
+            self._s.say(node, "warning", message, hides=True)
 
     def _sized(self, variable: _Variable, type_: CType) -> CType:
         """``int t[] = {1, 2}`` has two elements."""

@@ -78,3 +78,12 @@ def test_a_header_that_nobody_includes_is_analysed() -> None:
     Path("alone.cuh").write_text(KERNEL.format(name="k"))
     Path("main.cu").write_text(KERNEL.format(name="m"))
     assert {name for _, name, _ in kernels(analyze("."))} == {"k", "m"}
+
+
+def test_kernels_that_a_macro_makes_do_not_stand_for_others() -> None:
+    """Two kernels seen for two words ``__global__``, and still one of them is hidden."""
+    made = "#define MAKE(name) \\\n  __global__ void name(float *o) { o[0] = 1; }\n"
+    guarded = "#ifndef SMALL\n" + KERNEL.format(name="c") + "#endif\n"
+    Path("kernels.cu").write_text(made + "MAKE(a)\nMAKE(b)\n" + guarded)
+    Path("main.cu").write_text("#define SMALL\n" + MAIN.format(name="kernels.cu", kernel="a"))
+    assert {name for _, name, _ in kernels(analyze("."))} == {"a", "b", "c"}

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from coalescecheck.compile_commands.flags import Build
-from coalescecheck.errors import UsageError
+from coalescecheck.errors import SourceError, UsageError
+from coalescecheck.files import read_at_most
 from coalescecheck.options import Options, Told, make_options
 
 OWN_FILE, PYPROJECT, SETUP = ".coalescecheck.toml", "pyproject.toml", "setup.cfg"
@@ -194,13 +195,9 @@ def _read(path: str, required: bool) -> Config | None:
 
 def _text(path: str) -> str:
     try:
-        with open(path, "rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise UsageError(f"{path}: no such file") from None
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise UsageError(f"{path}: cannot be read: {reason}") from None
+        data = read_at_most(path, MAX_BYTES)
+    except SourceError as error:
+        raise UsageError(str(error)) from None
     if len(data) > MAX_BYTES:
         raise UsageError(f"{path}: too large for a configuration file")
     try:

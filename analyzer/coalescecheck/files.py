@@ -13,11 +13,24 @@ from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
-from coalescecheck.errors import UsageError
+from coalescecheck.errors import SourceError, UsageError
 
 SUFFIXES = (".cu", ".cuh")
 IGNORE_FILE = ".gitignore"
 NO_FILES = "no .cu or .cuh file in this folder that is not ignored"
+
+
+def read_at_most(path: str, most: int) -> bytes:
+    """The file's bytes, or ``most`` and one more where it is longer; SourceError if there are
+    none to read."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(most + 1)
+    except FileNotFoundError:
+        raise SourceError(f"{path}: no such file") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL byte in the path itself
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise SourceError(f"{path}: cannot be read: {reason}") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,9 @@ HEADER_SUFFIX = ".cuh"
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+\.cuh?)"', re.MULTILINE)
 _KERNEL = re.compile(rb"\b__global__\b")
+_MACRO = re.compile(
+    rb"^[ \t]*#[ \t]*define\b(?:[^\n\\]|\\.)*?\b__global__\b", re.MULTILINE | re.DOTALL
+)
 
 
 def split(files: Sequence[str], found: Collection[str]) -> tuple[list[str], list[str]]:
@@ -55,9 +58,10 @@ class Seen:
 
     def all_of(self, path: str) -> bool:
         """Whether at least as many kernels of the file were seen as it names ``__global__``, in
-        comments and macros too: then a reading of its own would show nothing new."""
-        seen = self._lines.get(os.path.realpath(path), ())
-        return 0 < len(_KERNEL.findall(_bytes(path))) <= len(seen)
+        comments too: then a reading of its own would show nothing new.  Not where a macro makes
+        kernels, since it makes any number of them from one word."""
+        seen, text = self._lines.get(os.path.realpath(path), ()), _bytes(path)
+        return 0 < len(_KERNEL.findall(text)) <= len(seen) and not _MACRO.search(text)
 
 
 def _bytes(path: str) -> bytes:

@@ -140,6 +140,7 @@ def test_response_files(option: str, tmp_path: Path) -> None:
         pytest.param(None, "cannot be read", id="missing"),
         pytest.param("-D'A", "no closing quotation", id="an open quote"),
         pytest.param("--options-file a.rsp", "too deeply", id="naming itself"),
+        pytest.param(" " * (1 << 24) + "-DN=1", "more than 16 MB", id="too long"),
     ],
 )
 def test_a_response_file_that_is_no_use_is_an_error(

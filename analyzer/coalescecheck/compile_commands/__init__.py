@@ -17,6 +17,7 @@ from typing import Any
 from coalescecheck.arch import ARCHS
 from coalescecheck.compile_commands.flags import Build, names_cuda, parse, shown, split
 from coalescecheck.errors import SourceError
+from coalescecheck.files import read_at_most
 from coalescecheck.source import Diagnostic, Span
 
 NAME = "compile_commands.json"
@@ -62,14 +63,7 @@ def some(names: Sequence[str]) -> str:
 
 
 def _entries(path: str) -> list[Any]:
-    try:
-        with open(path, "rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise SourceError(f"{path}: no such file") from None
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise SourceError(f"{path}: cannot be read: {reason}") from None
+    data = read_at_most(path, MAX_BYTES)
     if len(data) > MAX_BYTES:
         raise SourceError(f"{path}: more than {MAX_BYTES >> 20} MB is not read")
     try:

@@ -157,10 +157,12 @@ class _Said:
             raise SourceError(f"{path}: response files name each other too deeply")
         try:
             with open(path, "rb") as file:
-                data = file.read(MAX_BYTES)
+                data = file.read(MAX_BYTES + 1)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             raise SourceError(f"response file {path} cannot be read: {reason}") from None
+        if len(data) > MAX_BYTES:  # its last words may be the ones that count
+            raise SourceError(f"response file {path}: more than {MAX_BYTES >> 20} MB is not read")
         return split(data.decode("utf-8", "surrogateescape"), f"response file {path}")
 
 

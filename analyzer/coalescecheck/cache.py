@@ -16,8 +16,9 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from enum import Enum
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,7 @@ class Cache:
         """Remember the report of a file; ``state`` is from before the file was read."""
         if state is None or report.unreadable:
             return
-        body = isolated("writing the cache", lambda: pickle.dumps(report, protocol=5))
+        body = isolated("writing the cache", lambda: _dumped(report))
         if isinstance(body, Defect):
             return
         _write(self._entry(path, options), MAGIC + state + hashlib.sha256(body).digest() + body)
@@ -182,6 +183,28 @@ def _texts(path: str, options: Options, root: Path | None) -> Iterator[bytes | N
 
 
 # --- reading safely ---------------------------------------------------------------------------
+
+
+class _Dumper(pickle.Pickler):
+    """Writes a record as a call of its constructor: a frozen one that is filled field by field
+    takes three times as long to read."""
+
+    def reducer_override(self, record: Any) -> Any:
+        kind = type(record)
+        if not is_dataclass(kind):
+            return NotImplemented
+        return kind, tuple(getattr(record, name) for name in _names(kind))
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind))
+
+
+def _dumped(report: FileReport) -> bytes:
+    data = io.BytesIO()
+    _Dumper(data, protocol=5).dump(report)
+    return data.getvalue()
 
 
 class _Loader(pickle.Unpickler):

@@ -320,7 +320,7 @@ def _analyzed(
 
 
 def _report(paths: tuple[str, ...], settings: Settings, how: How) -> Outcome:
-    from coalescecheck import baseline, fixes, report, since
+    from coalescecheck import baseline, fixes, report
 
     options = settings.options
     render = report.renderer(options.format)
@@ -331,6 +331,10 @@ def _report(paths: tuple[str, ...], settings: Settings, how: How) -> Outcome:
         return _analyzed(paths, options, settings, how, how.said)
 
     def analyzed() -> Report:
+        if options.since is None:
+            return today(options)
+        from coalescecheck import since
+
         return since.analyze(since.Now(how.given, paths, options, settings.at, how.jobs), today)
 
     result, done = analyzed(), []

@@ -22,7 +22,7 @@ from coalescecheck.symbolic.arithmetic import in_64_bits
 from coalescecheck.symbolic.count import Counter
 from coalescecheck.symbolic.form import ZERO, Context, Form, Symbol
 from coalescecheck.symbolic.numeric import Evaluator
-from coalescecheck.symbolic.pieces import Question
+from coalescecheck.symbolic.question import Question
 
 Ints = NDArray[np.int64]
 LIMIT = 1 << 18  # addresses that are listed at once

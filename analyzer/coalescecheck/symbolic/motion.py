@@ -10,7 +10,7 @@ from math import gcd
 
 from coalescecheck.analysis import Motion
 from coalescecheck.symbolic.form import Context, Form, Symbol
-from coalescecheck.symbolic.pieces import Question
+from coalescecheck.symbolic.question import Question
 from coalescecheck.symbolic.render import Renderer
 
 AXES = ("threadIdx.x", "threadIdx.y", "threadIdx.z")

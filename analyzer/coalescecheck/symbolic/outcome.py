@@ -28,6 +28,10 @@ class Range:
         mean = _mean(self.mean, other.mean, weights)
         return Range(min(self.min, other.min), max(self.max, other.max), mean)
 
+    def unweighted(self) -> Range:
+        """The range where it is not known how often each count happens."""
+        return self if self.min == self.max else replace(self, mean=None)
+
 
 NONE = Range(0, 0, 0.0)
 
@@ -80,6 +84,16 @@ class Outcome:
             totals=_sum(self.totals, other.totals),
             formula=self.formula if self.formula == other.formula else None,
             assumptions=tuple(dict.fromkeys(self.assumptions + other.assumptions)),
+        )
+
+    def unweighted(self) -> Outcome:
+        """The outcome without means, where it is not known how often each count happens."""
+        return replace(
+            self,
+            units=self.units.unweighted(),
+            lines=self.lines.unweighted(),
+            l1_data=self.l1_data.unweighted(),
+            l1_tag=self.l1_tag.unweighted(),
         )
 
 

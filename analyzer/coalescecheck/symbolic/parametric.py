@@ -110,6 +110,14 @@ def _linear(ctx: Context, lanes: Form, unknown: set[int]) -> bool:
     return True
 
 
+def symbol_of(ctx: Context, parameter: int) -> Symbol:
+    """The symbol of a parameter.  Raises TypeError for an operation."""
+    generator = ctx.generators[parameter]
+    if not isinstance(generator, Symbol):
+        raise TypeError(generator)
+    return generator
+
+
 class Profiler:
     """Counts one piece for many values of one parameter."""
 

@@ -119,3 +119,16 @@ def _single(ctx: Context, guard: Form) -> tuple[Atom, bool] | None:
             if alone and isinstance(generator, Atom) and generator.op in ("lt0", "eq0"):
                 return generator, negated
     return None
+
+
+def plain_name(name: str) -> str:
+    """The name of a symbol as the source has it, without the number that keeps it apart."""
+    return name.split("#")[0]
+
+
+def in_cuda(text: str) -> str:
+    """Names of CUDA's own variables as CUDA writes them."""
+    for head in ("threadIdx", "blockIdx", "blockDim", "gridDim"):
+        for axis in "xyz":
+            text = text.replace(f"{head}_{axis}", f"{head}.{axis}")
+    return text

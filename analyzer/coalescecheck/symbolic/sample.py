@@ -13,7 +13,7 @@ from coalescecheck.ir.kernel import Space
 from coalescecheck.symbolic.count import Counter
 from coalescecheck.symbolic.form import Form
 from coalescecheck.symbolic.numeric import Evaluator
-from coalescecheck.symbolic.pieces import Question
+from coalescecheck.symbolic.question import Question
 
 Ints = NDArray[np.int64]
 Sample = tuple[int | None, ...]

@@ -25,10 +25,11 @@ from coalescecheck.symbolic.motion import Motions
 from coalescecheck.symbolic.numeric import Evaluator
 from coalescecheck.symbolic.outcome import Outcome, Range, no_requests
 from coalescecheck.symbolic.pattern import lane_stride, pattern_name
-from coalescecheck.symbolic.pieces import PieceCounter, Question
+from coalescecheck.symbolic.pieces import PieceCounter
+from coalescecheck.symbolic.question import Question
 from coalescecheck.symbolic.reach import Reach
 from coalescecheck.symbolic.registers import Registers
-from coalescecheck.symbolic.render import Renderer
+from coalescecheck.symbolic.render import Renderer, in_cuda
 from coalescecheck.symbolic.sample import sample_lanes
 from coalescecheck.symbolic.steps import row_steps
 from coalescecheck.symbolic.values import Geometry
@@ -375,7 +376,7 @@ class _Summarizer:
         return text if len(text) <= ADDRESS_LIMIT else None
 
     def _guards(self, reach: Reach) -> tuple[str, ...]:
-        texts = (self._pieces.display(self._renderer.condition(g)) for g in reach.path)
+        texts = (in_cuda(self._renderer.condition(g)) for g in reach.path)
         return tuple(t if len(t) <= ADDRESS_LIMIT else t[:ADDRESS_LIMIT] + " …" for t in texts)
 
     def _unknown(

@@ -1,0 +1,191 @@
+"""Ranges of counts where the address or the set of active lanes is not known.
+
+A gather through loaded data, several unknowns in one address, a condition that data decides:
+the count lies between what the fewest and the most active lanes can cost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalescecheck.ir.kernel import Op, Space
+from coalescecheck.launch import WARP_SIZE
+from coalescecheck.symbolic.bounds import (
+    BANK_ROW,
+    SECTOR,
+    l1_range,
+    lanes_range,
+    phases,
+    reachable_banks,
+)
+from coalescecheck.symbolic.count import Counter, Tally, TooMany
+from coalescecheck.symbolic.form import ZERO, Context, Form, Symbol
+from coalescecheck.symbolic.groups import most_sectors
+from coalescecheck.symbolic.numeric import Evaluator
+from coalescecheck.symbolic.outcome import (
+    CERTAINTIES,
+    Outcome,
+    Range,
+    bounded_totals,
+    no_requests,
+)
+from coalescecheck.symbolic.question import Question
+from coalescecheck.symbolic.render import Renderer, in_cuda
+from coalescecheck.symbolic.requests import Requests
+
+FEW_VALUES = 256  # a byte: values of an index that are tried one by one
+
+
+class RangeCounter:
+    """Ranges for the pieces of one kernel that have no exact count."""
+
+    def __init__(
+        self, ctx: Context, counter: Counter, renderer: Renderer, requests: Requests
+    ) -> None:
+        self._ctx, self._counter = ctx, counter
+        self._renderer, self._requests = renderer, requests
+
+    def gather(self, question: Question, symbol: Symbol) -> Outcome:
+        """The counts where each lane takes its address from ``symbol``: loaded data."""
+        reason = symbol.reason or "a pointer loaded from memory"
+        if not symbol.reason and symbol.kind == "data":
+            reason = "a value that is not known"
+        outcome = self.bounded(
+            question, f"index {reason}" if symbol.kind == "data" else reason, "data-dependent"
+        )
+        banks = self._by_bank(question)
+        if banks is None:
+            return outcome
+        low, high = max(outcome.units.min, banks[0]), min(outcome.units.max, banks[1])
+        certainty = "exact-symbolic" if low == high else "data-dependent"
+        units = Range(low, high, float(low) if low == high else None)
+        one = Range(1, 1, None)  # banks are only followed for accesses of one phase
+        return replace(
+            outcome,
+            units=units,
+            totals=bounded_totals(units, one, outcome.requests, outcome.totals.requests.max),
+            degree=(low, high),
+            certainty=certainty,
+            reason="" if low == high else outcome.reason,
+        )
+
+    def _by_bank(self, question: Question) -> tuple[int, int] | None:
+        """Shared accesses whose unknown part is a whole number of bank rows, or small."""
+        if question.target.space is not Space.SHARED or question.target.op is Op.ATOMIC:
+            return None
+        known: dict[tuple[int, ...], int] = {}
+        offsets = np.zeros(1, np.int64)
+        for monomial, coefficient in question.split.lanes.terms.items():
+            term = Form({monomial: coefficient})
+            if self._counter.knows(term, question.ranges):
+                known[monomial] = coefficient
+            elif self._ctx.multiple_of(term) % BANK_ROW:
+                values = self._few_values(monomial)
+                if values is None or len(offsets) > 1:
+                    return None
+                offsets = values * coefficient
+        lanes = Form(known)
+        if any(g in question.ranges for g in self._ctx.leaves(lanes)):
+            return None
+        values = Evaluator(self._ctx, self._counter.threads((lanes,))).form(lanes)
+        exists = self._counter.lanes.exists
+        addresses = np.broadcast_to(values, (1, *exists.shape)).reshape(-1, WARP_SIZE)
+        return reachable_banks(addresses, exists, offsets, question.target)
+
+    def _few_values(self, monomial: tuple[int, ...]) -> NDArray[np.int64] | None:
+        """All values of an unknown factor whose type or operation leaves it few."""
+        low, high = self._ctx.bounds(Form({monomial: 1}))
+        if low is None or high is None or high - low >= FEW_VALUES:
+            return None
+        return np.arange(low, high + 1, dtype=np.int64)
+
+    def bounded(self, question: Question, reason: str, certainty: str) -> Outcome:
+        """Bounds from the number of lanes that can be active."""
+        empty = replace(question.split, lanes=ZERO, uniform=ZERO, unknown=ZERO)
+        try:
+            tally = self._requests.tally(replace(question, split=empty))
+        except TooMany:
+            return self._bounds_for(question, None, reason, certainty)
+        if not tally.requests:
+            return no_requests(certainty)
+        return self._bounds_for(question, tally, reason, certainty)
+
+    def _bounds_for(
+        self, question: Question, tally: Tally | None, reason: str, certainty: str
+    ) -> Outcome:
+        """``tally`` says which lanes run; without one any may."""
+        target, conditions = question.target, question.conditions
+        lanes, fewest, asked, requests, most = WARP_SIZE, 1, None, None, None
+        if tally is not None:
+            active = tally.measures.asked // target.width
+            lanes, fewest = int(active.max()), int(active.min())
+            asked = float((tally.measures.asked * tally.weight).sum() / tally.requests)
+            requests, most = (
+                self._requests.number(question, tally),
+                self._requests.most(question, tally),
+            )
+        low, high = lanes_range(lanes, target)
+        if target.space is Space.GLOBAL and certainty == "bounded":
+            split, ranges = question.split, question.ranges
+            bound = most_sectors(self._ctx, self._counter, split.lanes, ranges, target.width)
+            high = min(high, bound or high)
+        if conditions.masked or conditions.assumed or fewest < lanes:  # a warp may be cut
+            low = fewest = 1
+        units = Range(low, high, float(low) if low == high else None)
+        ideal = float(max(1, -(-lanes * target.width // SECTOR)))
+        if target.space in (Space.SHARED, Space.CONSTANT):
+            ideal = float(low)
+        lines = Range(1, max(lanes, high if target.space is Space.LOCAL else 1), None)
+        ideals = Range(1, int(ideal), None)
+        if target.space is Space.SHARED:
+            ideals = Range(1, phases(target.width), None)
+        data, tags = l1_range(fewest, lanes, lines.max, target)
+        return Outcome(
+            certainty,
+            units,
+            ideal,
+            lines,
+            (1, lanes),
+            asked,
+            requests,
+            bounded_totals(units, ideals, requests, most),
+            Range(*data, None),
+            Range(*tags, None),
+            reason,
+            distinct=float(target.width) if lanes == 1 else None,
+        )
+
+    def masked(self, question: Question, outcome: Outcome) -> Outcome:
+        """Conditions that data decides may switch lanes off: the full count is the maximum."""
+        conditions = question.conditions
+        if conditions.masked and outcome.runs:
+            # one lane alone: a word of local memory lies in a sector of its own
+            local = question.target.space is Space.LOCAL
+            least = max(1, question.target.width // 4) if local else 1
+            certainty, reason = "data-dependent", f"a condition on data: {conditions.masked}"
+            if conditions.sizes:
+                certainty, reason = "bounded", f"a condition on {in_cuda(conditions.masked)}"
+            worse = max(outcome.certainty, certainty, key=CERTAINTIES.index)
+            return replace(
+                outcome,
+                certainty=worse,
+                units=Range(min(least, outcome.units.min), outcome.units.max, None),
+                lines=Range(min(1, outcome.lines.min), outcome.lines.max, None),
+                l1_data=Range(min(1, outcome.l1_data.min), outcome.l1_data.max, None),
+                l1_tag=Range(min(1, outcome.l1_tag.min), outcome.l1_tag.max, None),
+                degree=(min(1, outcome.degree[0]), outcome.degree[1]),
+                together=(min(1, outcome.together[0]), outcome.together[1]),
+                requests=None,
+                asked=None,
+                distinct=None,
+                reason=f"lanes run under {reason}",
+            )
+        if conditions.assumed:
+            texts = tuple(
+                f"whole warps: {in_cuda(self._renderer.condition(g))}" for g in conditions.assumed
+            )
+            return replace(outcome, assumptions=outcome.assumptions + texts)
+        return outcome

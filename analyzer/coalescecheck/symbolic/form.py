@@ -151,6 +151,7 @@ class Form:
 
 
 ZERO = Form({})
+ONE = Form({(): 1})
 
 
 @lru_cache(maxsize=4096)
@@ -361,3 +362,19 @@ def _product_bounds(left: Bounds, right: Bounds) -> Bounds:
         high = None if b is None or d is None else b * d
         return a * c, high
     return None, None
+
+
+def single_atom(ctx: Context, form: Form) -> Atom | None:
+    """The atom, if the form is one atom and nothing else."""
+    if len(form.terms) != 1:
+        return None
+    (monomial, coefficient), *_ = form.terms.items()
+    if coefficient != 1 or len(monomial) != 1:
+        return None
+    generator = ctx.generators[monomial[0]]
+    return None if isinstance(generator, Symbol) else generator
+
+
+def ordered(left: Form, right: Form) -> tuple[Form, Form]:
+    """The operands of a commutative operation, so that both orders make one atom."""
+    return (left, right) if hash(left) <= hash(right) else (right, left)

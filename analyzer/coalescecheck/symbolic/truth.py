@@ -1,0 +1,134 @@
+"""Comparisons, logic and choices of forms: truth values are forms that are 0 or 1."""
+
+from __future__ import annotations
+
+from coalescecheck.symbolic.form import ONE, ZERO, Context, Form, ordered, single_atom
+
+
+def less(ctx: Context, left: Form, right: Form) -> Form:
+    """1 if left < right."""
+    difference = left - right
+    low, high = ctx.bounds(difference)
+    if high is not None and high < 0:
+        return ONE
+    if low is not None and low >= 0:
+        return ZERO
+    return ctx.atom("lt0", (difference,), (0, 1))
+
+
+def less_modulo(ctx: Context, left: Form, right: Form) -> Form:
+    """1 if left < right for unsigned values held modulo 2**bits: those below 0 are the largest."""
+    left_wraps, right_wraps = less(ctx, left, ZERO), less(ctx, right, ZERO)
+    below = less(ctx, left, right)
+    same_side = negate(ctx, either(ctx, left_wraps, right_wraps))
+    plain = both(ctx, same_side, below)
+    crossing = both(ctx, right_wraps, either(ctx, negate(ctx, left_wraps), below))
+    return either(ctx, plain, crossing)
+
+
+def equal(ctx: Context, left: Form, right: Form) -> Form:
+    """1 if left == right."""
+    difference = left - right
+    if difference.is_constant:
+        return ONE if difference.constant == 0 else ZERO
+    low, high = ctx.bounds(difference)
+    if (low is not None and low > 0) or (high is not None and high < 0):
+        return ZERO
+    if min(difference.terms.items())[1] < 0:
+        difference = -difference
+    return ctx.atom("eq0", (difference,), (0, 1))
+
+
+def truth(ctx: Context, form: Form) -> Form:
+    """1 if the value is not zero."""
+    if ctx.bounds(form) in ((0, 1), (0, 0), (1, 1)):
+        return form
+    return negate(ctx, equal(ctx, form, ZERO))
+
+
+def negate(ctx: Context, condition: Form) -> Form:
+    """1 - condition, with inequalities turned round."""
+    atom = single_atom(ctx, condition)
+    if atom is not None and atom.op == "lt0":
+        return less(ctx, -atom.args[0], ONE)
+    return ONE - condition
+
+
+def both(ctx: Context, left: Form, right: Form) -> Form:
+    """Logical and."""
+    if left == ZERO or right == ZERO:
+        return ZERO
+    if left in (ONE, right):
+        return right
+    if right == ONE:
+        return left
+    return ctx.atom("all", _flattened(ctx, "all", left, right), (0, 1))
+
+
+def either(ctx: Context, left: Form, right: Form) -> Form:
+    """Logical or."""
+    if left == ONE or right == ONE:
+        return ONE
+    if left in (ZERO, right):
+        return right
+    if right == ZERO:
+        return left
+    if negate(ctx, left) == right:
+        return ONE
+    return ctx.atom("any", _flattened(ctx, "any", left, right), (0, 1))
+
+
+def _flattened(ctx: Context, op: str, left: Form, right: Form) -> tuple[Form, ...]:
+    parts: list[Form] = []
+    for form in (left, right):
+        atom = single_atom(ctx, form)
+        for part in atom.args if atom is not None and atom.op == op else (form,):
+            if part not in parts:
+                parts.append(part)
+    return tuple(parts)
+
+
+def conjuncts(ctx: Context, condition: Form) -> tuple[Form, ...]:
+    """The conditions that all have to hold for ``condition``."""
+    atom = single_atom(ctx, condition)
+    if atom is not None and atom.op == "all":
+        return tuple(part for arg in atom.args for part in conjuncts(ctx, arg))
+    inverse = single_atom(ctx, ONE - condition)
+    if inverse is not None and inverse.op == "any":
+        return tuple(p for arg in inverse.args for p in conjuncts(ctx, negate(ctx, arg)))
+    return (condition,)
+
+
+def select(ctx: Context, condition: Form, then: Form, otherwise: Form) -> Form:
+    """``condition ? then : otherwise`` for a truth value."""
+    if then == otherwise or condition == ONE:
+        return then
+    if condition == ZERO:
+        return otherwise
+    return condition * (then - otherwise) + otherwise
+
+
+def minimum(ctx: Context, left: Form, right: Form) -> Form:
+    return _extreme(ctx, "min", left, right)
+
+
+def maximum(ctx: Context, left: Form, right: Form) -> Form:
+    return _extreme(ctx, "max", left, right)
+
+
+def _extreme(ctx: Context, op: str, left: Form, right: Form) -> Form:
+    low, high = ctx.bounds(left - right)
+    if (high is not None and high <= 0) or (low is not None and low >= 0):
+        left_is_smaller = high is not None and high <= 0
+        return left if left_is_smaller == (op == "min") else right
+    (l_low, l_high), (r_low, r_high) = ctx.bounds(left), ctx.bounds(right)
+    pick = min if op == "min" else max
+    lows = [b for b in (l_low, r_low) if b is not None]
+    highs = [b for b in (l_high, r_high) if b is not None]
+    # min: unbounded below if either is; bounded above by either.  max: the other way round.
+    need_low, need_high = (2, 1) if op == "min" else (1, 2)
+    bounds = (
+        pick(lows) if len(lows) >= need_low else None,
+        pick(highs) if len(highs) >= need_high else None,
+    )
+    return ctx.atom(op, ordered(left, right), bounds)

@@ -1,0 +1,95 @@
+"""The range of C's integer types: values that may leave it are reduced to it."""
+
+from __future__ import annotations
+
+from coalescecheck.ir.types import ScalarType
+from coalescecheck.symbolic.form import Atom, Context, Form, number
+
+WRAPPING_FACTOR = 1 << 16  # a larger unsigned factor is a hash, not an index
+
+
+def settle(ctx: Context, form: Form, type_: ScalarType) -> Form:
+    """The value reduced to the range of ``type_`` where it may leave it.
+
+    Unsigned arithmetic wraps (C11 6.2.5p9); signed overflow is undefined, so a signed form keeps
+    its mathematical value.  A side of the range that has no known bound because of a parameter
+    or data is taken to hold: an index that wraps would leave its array.  That says nothing of
+    types narrower than ``int``, to which values are cut on purpose; only a loop's own counter is
+    taken to fit them.
+    """
+    if not type_.is_integer or type_.bits >= 64:
+        return form
+    low, high = ctx.bounds(form)
+    if (low is None or high is None) and not _taken_to_fit(ctx, form, type_):
+        return wrap(ctx, form, type_)
+    if type_.kind == "uint":
+        below = high is not None and high < 0  # ~x of an unsigned x: below 0 for every x
+        below = below or (low is None and only_blocks_unbounded(ctx, form))
+        if high is None and _scales_header(ctx, form):
+            return wrap(ctx, form, type_)
+        fits = not below and (low is None or low >= 0) and (high is None or high < 1 << type_.bits)
+    else:
+        limit = 1 << (type_.bits - 1)
+        fits = (low is None or low >= -limit) and (high is None or high < limit)
+    return form if fits else wrap(ctx, form, type_)
+
+
+def _taken_to_fit(ctx: Context, form: Form, type_: ScalarType) -> bool:
+    unbounded = [s for _, s in ctx.symbols(form) if s.low is None or s.high is None]
+    if type_.bits >= 32:
+        return bool(unbounded)
+    return bool(unbounded) and all(s.kind in ("header", "counter") for s in unbounded)
+
+
+def _scales_header(ctx: Context, form: Form) -> bool:
+    """Whether a multiple of what a loop variable may be is read: ``x * 2u >> 1`` loses a bit."""
+    headers = ctx.of_kind["header"]
+    return any(
+        (abs(coefficient) > 1 or len(monomial) > 1) and not headers.isdisjoint(monomial)
+        for monomial, coefficient in form.terms.items()
+    )
+
+
+def only_blocks_unbounded(ctx: Context, form: Form) -> bool:
+    """Whether nothing is unbounded but the block indices of an unknown grid, if anything is."""
+    unbounded = [s for _, s in ctx.symbols(form) if s.low is None or s.high is None]
+    return all(s.kind == "bid" for s in unbounded)
+
+
+def wrap(ctx: Context, form: Form, type_: ScalarType) -> Form:
+    """The value modulo 2**bits, as the type represents it."""
+    signed = type_.kind == "int"
+    if form.is_constant:
+        value = form.constant & ((1 << type_.bits) - 1)
+        if signed and value >> (type_.bits - 1):
+            value -= 1 << type_.bits
+        return number(value)
+    limit = 1 << (type_.bits - 1)
+    bounds = (-limit, limit - 1) if signed else (0, 2 * limit - 1)
+    form = _unwrapped(ctx, form, type_.bits)
+    low, high = ctx.bounds(form)
+    if low is not None and high is not None and bounds[0] <= low and high <= bounds[1]:
+        return form
+    return ctx.atom("wrap", (form,), bounds, (type_.bits, int(signed)))
+
+
+def _unwrapped(ctx: Context, form: Form, bits: int) -> Form:
+    """The same modulo 2**bits: ``8u + (unsigned)-1`` need not wrap before it is added."""
+    result = form
+    for monomial, coefficient in form.terms.items():
+        atom = ctx.generators[monomial[0]] if len(monomial) == 1 else None
+        if isinstance(atom, Atom) and atom.op == "wrap" and atom.data[0] >= bits:
+            result = result + (atom.args[0] - Form({monomial: 1})) * number(coefficient)
+    return result
+
+
+def multiply(ctx: Context, left: Form, right: Form, type_: ScalarType) -> Form:
+    """Product; a large unsigned factor without known bounds wraps for real (hashes)."""
+    product = left * right
+    if type_.kind == "uint" and type_.bits <= 32:
+        factor = max(abs(left.constant), abs(right.constant))
+        if factor >= WRAPPING_FACTOR and (left.is_constant or right.is_constant):
+            high = ctx.bounds(product)[1]
+            if high is None or high >= 1 << type_.bits:
+                return wrap(ctx, product, type_)
+    return product

@@ -12,6 +12,7 @@ from keyword import iskeyword
 from coalescecheck.symbolic.form import Atom, Context, Form, Symbol
 
 LONGEST = 2000  # characters of one atom; a longer one gets a name instead
+UNWRITTEN = "long_"  # how such a name begins
 FUNCTIONS = {
     "fdiv": "floor",
     "fmod": "Mod",
@@ -93,7 +94,7 @@ class Renderer:
             args += map(str, atom.data)
         text = f"{FUNCTIONS.get(atom.op, atom.op)}({', '.join(args)})"
         # shared parts are written out at every use: a chain of them grows without bound
-        return text if len(text) <= LONGEST else f"long_{len(self._known)}"
+        return text if len(text) <= LONGEST else f"{UNWRITTEN}{len(self._known)}"
 
     def condition(self, guard: Form) -> str:
         """A guard for the reader: ``i - n < 0`` becomes ``i < n``."""

@@ -1,6 +1,7 @@
 """CoalesceCheck: sectors and wavefronts of CUDA memory accesses, without a GPU.
 
-``coalescecheck.analyze("kernel.cu", block="32x8", params={"n": 512})`` returns a ``Report``.
+``coalescecheck.analyze("kernel.cu", block="32x8", params={"n": 512})`` returns a ``Report``;
+``parse`` reads a formula or an address of it as a SymPy expression.
 The names below are imported when first used, so that ``import coalescecheck`` costs nothing.
 """
 
@@ -12,11 +13,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from coalescecheck.api import analyze
     from coalescecheck.report.model import Report
+    from coalescecheck.symbolic.reading import parse
 
 __version__ = "0.1.0"
-__all__ = ["Report", "__version__", "analyze"]
+__all__ = ["Report", "__version__", "analyze", "parse"]
 
-_HOMES = {"analyze": "coalescecheck.api", "Report": "coalescecheck.report.model"}
+_HOMES = {
+    "analyze": "coalescecheck.api",
+    "parse": "coalescecheck.symbolic.reading",
+    "Report": "coalescecheck.report.model",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -11,6 +11,7 @@ import pytest
 import sympy
 from summaries import Shape, count, result, warps
 
+from coalescecheck import parse
 from coalescecheck.analysis import AccessResult
 from property.hardware_in_python import moved_to_start, sectors, wavefronts
 
@@ -115,15 +116,11 @@ def _assumed(found: AccessResult, n: int) -> bool:
     return True
 
 
-@lru_cache
-def _parsed(formula: str) -> sympy.Expr:
-    names = {"gcd": sympy.Function("gcd"), "n": sympy.Symbol("n", integer=True)}
-    return sympy.sympify(formula, locals=names)
+_parsed = lru_cache(parse)
 
 
 def _value(formula: str, n: int) -> int:
-    value = _parsed(formula).subs(sympy.Symbol("n", integer=True), n)
-    return int(value.replace(sympy.Function("gcd"), sympy.gcd))
+    return int(_parsed(formula).subs(sympy.Symbol("n"), n))
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

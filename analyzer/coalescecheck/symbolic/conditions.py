@@ -7,7 +7,7 @@ by a loop whose exits are not understood.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
 from coalescecheck.symbolic import operators as op
@@ -101,6 +101,14 @@ def limits_from(ctx: Context, path: tuple[Form, ...], symbol: int) -> Bounds:
             least = constant // -slope + 1
             low = least if low is None else max(low, least)
     return low, high
+
+
+def limiting(ctx: Context, path: tuple[Form, ...]) -> Iterator[Form]:
+    """The guards from which ``limits_from`` takes the limits of some symbol."""
+    for guard in path:
+        atom = op.single_atom(ctx, guard)
+        if atom is not None and atom.op == "lt0" and _linear(ctx, atom.args[0]) is not None:
+            yield guard
 
 
 def _linear(ctx: Context, form: Form) -> tuple[int, int, int] | None:

@@ -124,10 +124,20 @@ def _gcd_formula(profile: Profile, name: str, values: list[int]) -> str | None:
                 for n, (low, high) in profile.small.items()
                 if n
             ):
-                stride = f"gcd({name if factor == 1 else f'{factor}*{name}'}, {banks})"
                 zero = profile.small.get(0, (1, 1))[0]
-                return f"Piecewise(({zero}, Eq({name}, 0)), ({stride}, True))"
+                return f"Piecewise(({zero}, Eq({name}, 0)), {_gcd_pieces(name, factor, banks)})"
     return None
+
+
+def _gcd_pieces(name: str, factor: int, banks: int) -> str:
+    """gcd(factor*name, banks), where ``banks`` is a power of two, in pieces by what divides
+    ``name``: SymPy's own ``gcd`` is that of polynomials, 1 for any symbol and 32."""
+    common = gcd(factor, banks)
+    pieces, divisor = [], banks // common
+    while divisor > 1:
+        pieces.append(f"({common * divisor}, Eq(Mod({name}, {divisor}), 0))")
+        divisor //= 2
+    return ", ".join([*pieces, f"({common}, True)"])
 
 
 def _sympy() -> Any:

@@ -17,6 +17,7 @@ from coalescecheck.ir.types import ScalarType
 from coalescecheck.source import Span
 from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.cells import Cells, is_cell
+from coalescecheck.symbolic.conditions import limiting
 from coalescecheck.symbolic.form import Context, Form, Symbol, number
 from coalescecheck.symbolic.liveness import Liveness
 from coalescecheck.symbolic.loops import LoopSolver
@@ -94,9 +95,11 @@ class Interpreter:
             raise TooLarge
 
     def _statement(self, stmt: ir.Stmt, state: State) -> State | None:
+        self.values.fits.start()
         match stmt:
             case ir.Assign():
                 value = self.values.value(stmt.value, state.env)
+                self.values.fits.assigned(stmt.var.name)
                 state.env[stmt.var.name] = self.values.limited(value, stmt.var.type)
             case ir.Load():
                 self._load(stmt, state)
@@ -128,7 +131,8 @@ class Interpreter:
     def _record(self, access: int, piece: int, address: Expr, state: State) -> Form:
         form = self.values.value(address, state.env)
         if self.recording:
-            self.reaches.append(Reach(access, piece, form, state.path, tuple(self.loops)))
+            fits = self.values.fits.relied_on(limiting(self.ctx, state.path))
+            self.reaches.append(Reach(access, piece, form, state.path, tuple(self.loops), fits))
         return form
 
     def _load(self, stmt: ir.Load, state: State) -> None:
@@ -209,7 +213,7 @@ class Interpreter:
     # --- branches and scopes ------------------------------------------------------------------
 
     def _if(self, stmt: ir.If, state: State) -> State | None:
-        condition = self.values.condition(stmt.condition, state.env)
+        condition = self.condition(stmt.condition, state.env)
         if condition == op.ONE:
             return self.block(stmt.then, state)
         if condition == number(0):
@@ -220,6 +224,14 @@ class Interpreter:
         then = self.block(stmt.then, State(dict(env), self.with_condition(path, condition)))
         otherwise = self.block(stmt.otherwise, State(env, self.with_condition(path, inverse)))
         return self._joined(stmt, path, [s for s in (then, otherwise) if s is not None])
+
+    def condition(self, expr: Expr, env: Environment) -> Form:
+        """The truth value of a condition on which a way through the kernel depends."""
+        self.values.fits.start()
+        condition = self.values.condition(expr, env)
+        ways = (condition, op.negate(self.ctx, condition))
+        self.values.fits.decided(c for way in ways for c in op.conjuncts(self.ctx, way))
+        return condition
 
     def with_condition(self, path: tuple[Form, ...], condition: Form) -> tuple[Form, ...]:
         """``path`` and everything ``condition`` demands."""

@@ -66,7 +66,7 @@ class LoopSolver:
             current = it.block(stmt.test, state)
             if current is None:
                 return None
-            condition = it.values.condition(stmt.condition, current.env)
+            condition = it.condition(stmt.condition, current.env)
             inverse = op.negate(self._ctx, condition)
             if inverse != ZERO:
                 left = [State(dict(current.env), it.with_condition(current.path, inverse))]
@@ -162,7 +162,7 @@ class LoopSolver:
             current = it.block(stmt.test, current)
             it.loops.pop()
         if stmt.test_first and current is not None:
-            condition = it.values.condition(stmt.condition, current.env)
+            condition = it.condition(stmt.condition, current.env)
             normal_exit = dict(current.env)
             info.entry = op.conjuncts(self._ctx, condition)
             current.path = it.with_condition(current.path, condition)
@@ -176,7 +176,7 @@ class LoopSolver:
         if not stmt.test_first and current is not None:
             current = it.block(stmt.test, current)
         if not stmt.test_first and current is not None:
-            condition = it.values.condition(stmt.condition, current.env)
+            condition = it.condition(stmt.condition, current.env)
             normal_exit = dict(current.env)
             info.carry.append(condition)
         it.loops.pop()

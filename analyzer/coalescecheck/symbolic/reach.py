@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from coalescecheck.source import Span
+from coalescecheck.symbolic.fits import Fit
 from coalescecheck.symbolic.form import Form
 
 
@@ -33,7 +34,8 @@ class Reach:
     """One piece of one access, as one generic thread reaches it.
 
     ``address`` holds one base symbol (kind ``base``) and the byte offset from it; ``path``
-    are the truth values that must be 1, ``loops`` the loops around, outermost first.
+    are the truth values that must be 1, ``loops`` the loops around, outermost first, ``fits`` the
+    unsigned values that are taken not to wrap.
     """
 
     access: int
@@ -41,3 +43,4 @@ class Reach:
     address: Form
     path: tuple[Form, ...]
     loops: tuple[LoopInfo, ...]
+    fits: tuple[Fit, ...] = ()

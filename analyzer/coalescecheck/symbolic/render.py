@@ -1,8 +1,8 @@
 """Forms as text in SymPy's syntax.
 
 Names are identifiers (``threadIdx_x``) and functions are SymPy's where it has them (``floor``,
-``Mod``), so that ``sympify`` reads the text back.  SymPy itself is not needed to write it, and
-building its expressions for every address would cost more than the analysis.
+``Mod``); ``reading`` knows the others and reads the text back.  SymPy itself is not needed to
+write it, and building its expressions for every address would cost more than the analysis.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from keyword import iskeyword
 from coalescecheck.symbolic.form import Atom, Context, Form, Symbol
 
 LONGEST = 2000  # characters of one atom; a longer one gets a name instead
-_FUNCTIONS = {
+UNWRITTEN = "long_"  # how such a name begins
+FUNCTIONS = {
     "fdiv": "floor",
     "fmod": "Mod",
     "min": "Min",
@@ -21,6 +22,7 @@ _FUNCTIONS = {
     "lt0": "negative",  # 1 if the argument is < 0, else 0
     "eq0": "zero",
     "all": "every",
+    "any": "some",
     "cdiv": "trunc_div",
     "cmod": "trunc_mod",
     "and": "BitAnd",
@@ -34,6 +36,7 @@ _FUNCTIONS = {
     "clz": "clz",
     "ffs": "ffs",
 }
+WITH_DATA = ("wrap", "table")  # the numbers of the atom follow its argument: wrap(i, 8, 0)
 
 
 class Renderer:
@@ -87,9 +90,11 @@ class Renderer:
         args = [self.text(arg) for arg in atom.args]
         if atom.op == "fdiv":
             args = [f"({args[0]})/{args[1]}" if len(atom.args[0].terms) > 1 else "/".join(args)]
-        text = f"{_FUNCTIONS.get(atom.op, atom.op)}({', '.join(args)})"
+        if atom.op in WITH_DATA:
+            args += map(str, atom.data)
+        text = f"{FUNCTIONS.get(atom.op, atom.op)}({', '.join(args)})"
         # shared parts are written out at every use: a chain of them grows without bound
-        return text if len(text) <= LONGEST else f"long_{len(self._known)}"
+        return text if len(text) <= LONGEST else f"{UNWRITTEN}{len(self._known)}"
 
     def condition(self, guard: Form) -> str:
         """A guard for the reader: ``i - n < 0`` becomes ``i < n``."""

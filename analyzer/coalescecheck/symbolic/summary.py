@@ -12,9 +12,10 @@ from coalescecheck.analysis import AccessResult, ArrayTraffic, Count, L1Wavefron
 from coalescecheck.facts import Fact
 from coalescecheck.ir.expr import ArrayBase, Expr, children
 from coalescecheck.ir.kernel import Access, Array, Atomic, Kernel, Load, Space, Store, walk
-from coalescecheck.launch import Dim3, Launch
+from coalescecheck.launch import WARP_SIZE, Dim3, Launch
 from coalescecheck.source import Span
 from coalescecheck.symbolic.count import Counter
+from coalescecheck.symbolic.fits import widest
 from coalescecheck.symbolic.footprint import Arrays, Enumerator
 from coalescecheck.symbolic.form import Context, Form, Symbol, number
 from coalescecheck.symbolic.interpret import Interpreter, TooLarge
@@ -299,10 +300,21 @@ class _Summarizer:
                 requests=0,
             )
         result = self._result(access, reaches[0], question, outcome, array)
+        result = self._relying(result, reaches, outcome, question)
         if not self._texts:
             return result
         result = replace(result, motion=self._motions.of(questions))
         return self._with_footprint(result, questions)
+
+    def _relying(
+        self, result: AccessResult, reaches: list[Reach], outcome: Outcome, question: Question
+    ) -> AccessResult:
+        """``result`` with what its numbers take to fit; the widest bounds rely on nothing."""
+        fits = widest(self._ctx, (fit for reach in reaches for fit in reach.fits))
+        if not fits or (outcome.units.min, outcome.units.max) == (1, WARP_SIZE):
+            return result
+        texts = (self._pieces.display(f.text(self._ctx, self._renderer)) for f in fits)
+        return replace(result, assumptions=tuple(dict.fromkeys((*result.assumptions, *texts))))
 
     def _with_footprint(self, result: AccessResult, questions: list[Question]) -> AccessResult:
         """``result`` with its unique sectors, which count for its array as well."""

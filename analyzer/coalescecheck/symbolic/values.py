@@ -9,6 +9,7 @@ from coalescecheck.ir import expr as ir
 from coalescecheck.ir.types import ScalarType
 from coalescecheck.launch import Dim3
 from coalescecheck.symbolic import operators as op
+from coalescecheck.symbolic.fits import UNHARMED, Fits
 from coalescecheck.symbolic.form import ZERO, Bounds, Context, Form, Symbol, number
 
 Environment = dict[str, Form]
@@ -42,6 +43,7 @@ class Values:
         self.ctx = ctx
         self.geometry = geometry
         self.params = params
+        self.fits = Fits(ctx)
         self._float = {
             flag: ctx.fresh(Symbol("float", "data", varying=flag, reason=FLOATING))
             for flag in (False, True)
@@ -116,6 +118,7 @@ class Values:
         return self.ctx.fresh(Symbol("condition", "data", varying, 0, 1, reason=reason))
 
     def _variable(self, var: ir.Var, env: Environment) -> Form:
+        self.fits.read(var.name)
         known = env.get(var.name)
         if known is None:
             known = env[var.name] = self.opaque(
@@ -173,7 +176,14 @@ class Values:
         row, column = self.builtin("blockDim.x"), self.builtin("blockDim.y")
         return x + y * row + z * row * column
 
+    def _settled(self, form: Form, type_: ScalarType) -> Form:
+        settled = op.settle(self.ctx, form, type_)
+        if settled is form:
+            self.fits.took(form, type_)
+        return settled
+
     def _cast(self, expr: ir.Cast, env: Environment) -> Form:
+        before = self.fits.before()
         value = self.value(expr.operand, env)
         source, target = expr.operand.type, expr.type
         if target.kind in ("float", "unknown"):
@@ -186,7 +196,12 @@ class Values:
             return op.truth(self.ctx, value)
         if "ptr" in (source.kind, target.kind) or self.has_base(value):
             return value  # an address keeps its meaning in any integer that is meant to hold one
-        return op.settle(self.ctx, op.settle(self.ctx, value, source), target)
+        value = self._settled(value, source)
+        if target.kind == "int" and target.bits <= 32:
+            self.fits.forget(before)
+        elif target.bits > 32:
+            self.fits.scales(value)
+        return self._settled(value, target)
 
     def has_base(self, form: Form) -> bool:
         """Whether the form is an address."""
@@ -218,7 +233,8 @@ class Values:
 
     def _comparison(self, operator: str, left: Form, right: Form, type_: ScalarType) -> Form:
         ctx = self.ctx
-        left, right = op.settle(ctx, left, type_), op.settle(ctx, right, type_)
+        left, right = self._settled(left, type_), self._settled(right, type_)
+        self.fits.matters()
         if self.has_base(left) != self.has_base(right):
             address, other = (left, right) if self.has_base(left) else (right, left)
             if operator in ("==", "!=") and other == ZERO and type_.size == 8:
@@ -287,7 +303,9 @@ class Values:
                 return op.multiply(ctx, left, right, type_)
             case "<<":
                 return op.shift_left(ctx, left, right, type_)
-        left, right = op.settle(ctx, left, type_), op.settle(ctx, right, type_)
+        left, right = self._settled(left, type_), self._settled(right, type_)
+        if not _survives_a_wrap(operator, right):
+            self.fits.matters()
         if operator not in "&|^" and self._may_wrap_64(type_, left, right):
             varying = ctx.varying(left) or ctx.varying(right)
             return self.opaque(type_, varying, "a 64-bit unsigned value below 0")
@@ -302,6 +320,7 @@ class Values:
 
     def _call(self, expr: ir.Call, env: Environment) -> Form:
         args = [self.value(arg, env) for arg in expr.args]
+        self.fits.matters()
         varying = any(self.ctx.varying(arg) for arg in args)
         if expr.type.kind == "float":
             return self._float[varying]
@@ -332,6 +351,19 @@ _SETTLED = {
     "min": op.minimum,
     "max": op.maximum,
 }
+
+
+def _survives_a_wrap(operator: str, right: Form) -> bool:
+    """Whether an operation on a value modulo 2**32 gives the right lines all the same."""
+    value = right.constant if right.is_constant else 0
+    match operator:
+        case "&" | "|" | "^":
+            return True
+        case ">>":
+            return right.is_constant and value <= UNHARMED
+        case "/" | "%":
+            return value > 0 and value & (value - 1) == 0 and value <= 1 << UNHARMED
+    return False
 
 
 def type_bounds(type_: ScalarType) -> Bounds:

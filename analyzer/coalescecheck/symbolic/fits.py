@@ -1,0 +1,142 @@
+"""Where counts rely on unsigned arithmetic of unknown sizes that does not wrap.
+
+``operators.settle`` takes an unsigned 32-bit value that has no known bound to be in range.  Most
+of the time a wrap would change nothing: 2**32 elements are a whole number of lines, so ``n + i``
+has its sectors either way, and so have its low bits and ``(n + i) / 8``.  It matters where a value
+is divided by another number or compared, and where a size scales the lanes (``i * n``).  There the
+result names what it takes to hold.
+
+Block indices of an unknown grid and loop counters are not named: see docs/memory_model.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from coalescecheck.ir.types import ScalarType
+from coalescecheck.symbolic.form import Context, Form
+from coalescecheck.symbolic.render import UNWRITTEN, Renderer
+
+LONGEST = 100  # characters; a longer value is named by the sizes in it
+UNHARMED = 20  # bits that can be shifted out: what is left of 2**32 is a whole number of lines
+ABOVE, BELOW = "< 2**32", ">= 0"
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A value that is taken to be at least 0 (``low``) and less than 2**32 (``high``)."""
+
+    form: Form
+    low: bool
+    high: bool
+
+    def text(self, ctx: Context, renderer: Renderer) -> str:
+        """What is taken to hold, in words."""
+        text = renderer.text(self.form)
+        if len(text) > LONGEST or UNWRITTEN in text:
+            sizes = sorted({s.name for _, s in ctx.symbols(self.form) if s.kind == "param"})
+            return f"unsigned values made of {', '.join(sizes)} stay {ABOVE}"
+        if not self.high:
+            return f"{text} {BELOW}"
+        return f"0 <= {text} {ABOVE}" if self.low else f"{text} {ABOVE}"
+
+
+def widest(ctx: Context, fits: Iterable[Fit]) -> list[Fit]:
+    """The fits without those that follow from another: ``n*i`` fits where ``n*i + 1`` does."""
+    distinct = list(dict.fromkeys(fits))
+    return [fit for fit in distinct if not any(_follows(ctx, fit, other) for other in distinct)]
+
+
+def _follows(ctx: Context, fit: Fit, other: Fit) -> bool:
+    least = ctx.bounds(other.form - fit.form)[0]
+    return fit != other and other.high and not fit.low and least is not None and least >= 0
+
+
+def met_by_small_sizes(assumption: str) -> bool:
+    """Whether the assumption is one of these, which sizes of some dozens meet."""
+    return assumption.endswith((ABOVE, BELOW))
+
+
+Found = dict[Fit, bool]  # whether a wrap would matter
+
+
+class Fits:
+    """Collects the fits of one expression after the other; variables keep theirs."""
+
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+        self._here: Found = {}
+        self._of: dict[str, Found] = {}
+        self._decided: dict[Form, tuple[Fit, ...]] = {}
+
+    # --- while an expression is read ----------------------------------------------------------
+
+    def took(self, form: Form, type_: ScalarType) -> None:
+        """``form`` is used as a value of ``type_`` without being reduced to it."""
+        if type_.kind != "uint" or type_.bits != 32 or form.is_constant:
+            return
+        low, high = self._ctx.bounds(form)
+        if low is not None and high is not None:
+            return
+        unbounded = [s for _, s in self._ctx.symbols(form) if s.low is None or s.high is None]
+        alone = len(unbounded) == 1 and form in map(self._ctx.symbol, unbounded)  # of 32 bits
+        if any(s.kind == "param" for s in unbounded) and (low is None or not alone):
+            self._here.setdefault(Fit(form, low is None, high is None and not alone), False)
+
+    def read(self, name: str) -> None:
+        """A variable is read."""
+        if self._of:
+            self._add(self._of.get(name, {}))
+
+    def matters(self) -> None:
+        """What has been read here is used in a way that a wrap would change."""
+        self._here = dict.fromkeys(self._here, True)
+
+    def scales(self, form: Form) -> None:
+        """``form`` is widened: with a size times a lane's own number a wrap would change it."""
+        if self._here and any(self._is_scaled(monomial) for monomial in form.terms):
+            self.matters()
+
+    def _is_scaled(self, monomial: tuple[int, ...]) -> bool:
+        form = Form({monomial: 1})
+        return self._ctx.varying(form) and None in self._ctx.bounds(form)
+
+    def before(self) -> Found:
+        """What has been read so far, to come back to."""
+        return dict(self._here)
+
+    def forget(self, since: Found) -> None:
+        """What was read since is held in a signed type: see docs/memory_model.md."""
+        self._here = since
+
+    def _add(self, found: Found) -> None:
+        for fit, matters in found.items():
+            self._here[fit] = matters or self._here.get(fit, False)
+
+    # --- between expressions ------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Another statement begins."""
+        self._here = {}
+
+    def assigned(self, name: str) -> None:
+        """The expression became the value of a variable."""
+        if self._here:
+            known, self._here = self._here, dict(self._of.get(name, {}))
+            self._add(known)
+            self._of[name] = self._here
+
+    def decided(self, conditions: Iterable[Form]) -> None:
+        """The expression was a condition."""
+        if self._here:
+            self._decided |= dict.fromkeys(conditions, tuple(self._here))
+
+    def relied_on(self, path: Iterable[Form]) -> tuple[Fit, ...]:
+        """What an address that was just read relies on; ``path`` are conditions that bound a
+        size by themselves."""
+        found = dict.fromkeys(fit for fit, matters in self._here.items() if matters)
+        if self._decided:
+            for condition in path:
+                found |= dict.fromkeys(self._decided.get(condition, ()))
+        return tuple(found)

@@ -1,0 +1,97 @@
+"""Unsigned arithmetic on sizes nobody knows: what would be wrong if it wrapped is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from summaries import count, result
+
+from property.hardware_in_python import sectors
+
+WORD = 1 << 32
+PARAMETERS = "float *o, unsigned n, unsigned m, int s"
+Element = Callable[[int, int], int]  # threadIdx.x and n, in Python's integers
+
+
+def _sectors(element: Element, n: int) -> int:
+    """Of the 32 lanes' floats, by the hardware's rule."""
+    return sectors(tuple((i, 4 * element(i, n)) for i in range(32)), 4)
+
+
+# what a wrap changes, the assumption that rules it out, and the element in C
+NAMED: list[tuple[str, str, Element]] = [
+    ("i * n", "n*threadIdx.x < 2**32", lambda i, n: i * n % WORD),
+    ("i * n + 1", "n*threadIdx.x + 1 < 2**32", lambda i, n: (i * n + 1) % WORD),
+    ("i * (n << 1)", "2*n*threadIdx.x < 2**32", lambda i, n: i * (2 * n % WORD) % WORD),
+]
+
+
+@pytest.mark.parametrize(("index", "assumption", "element"), NAMED, ids=[n[0] for n in NAMED])
+def test_a_size_that_scales_lanes_is_taken_to_leave_them_below_2_to_the_32(
+    index: str, assumption: str, element: Element
+) -> None:
+    found = result(f"unsigned i = threadIdx.x; o[{index}] = 1;", "o", parameters=PARAMETERS)
+    assert assumption in found.assumptions
+    assert (count(found).min, count(found).max) == (32, 32)
+    for n in (64, 1 << 26):  # meet it
+        assert _sectors(element, n) == 32
+    wrapped = _sectors(element, 1 << 31)
+    assert wrapped < 32
+    known = result(
+        f"unsigned i = threadIdx.x; o[{index}] = 1;",
+        "o",
+        parameters=PARAMETERS,
+        params={"n": 1 << 31},
+    )
+    assert (count(known).min, count(known).max) == (wrapped, wrapped)
+    assert not known.assumptions
+
+
+OTHER_NAMED = [
+    ("(i + n) / m + 5 * i", "n + threadIdx.x < 2**32"),
+    ("i / (m + 3) + 5 * i", "m + 3 < 2**32"),
+    ("i % s + 2 * i", "s >= 0"),
+]
+
+
+@pytest.mark.parametrize(("index", "assumption"), OTHER_NAMED)
+def test_what_is_divided_or_compared_is_taken_to_fit(index: str, assumption: str) -> None:
+    body = f"unsigned i = threadIdx.x; o[{index}] = 1;"
+    found = result(body, "o", parameters=PARAMETERS, assume=("n >= 1",))
+    assert (count(found).min, count(found).max) != (1, 32)
+    assert assumption in found.assumptions
+
+
+def test_a_guard_that_bounds_a_size_is_taken_not_to_wrap() -> None:
+    """With n = 2**30 the guard holds, and lanes lie far apart."""
+    body = "if (n * 4 < 8) { o[(int)threadIdx.x * (int)n] = 1; }"
+    found = result(body, "o", parameters=PARAMETERS)
+    assert count(found).max == 4
+    assert "4*n < 2**32" in found.assumptions
+
+
+# a wrap is harmless: 2**32 elements are a whole number of lines
+HARMLESS: list[tuple[str, Element]] = [
+    ("i + n", lambda i, n: (i + n) % WORD),
+    ("n * 4 - i", lambda i, n: (n * 4 - i) % WORD),
+    ("(n * 8 + i) / 8", lambda i, n: (n * 8 + i) % WORD // 8),
+    ("(n * 16 + i) >> 1", lambda i, n: (n * 16 + i) % WORD >> 1),
+    ("((n * 8 + i) & ~7u) + i", lambda i, n: (((n * 8 + i) % WORD & ~7) + i) % WORD),
+    ("(n * 32 + i) % 16 * 2", lambda i, n: (n * 32 + i) % WORD % 16 * 2),
+]
+
+
+@pytest.mark.parametrize(("index", "element"), HARMLESS, ids=[text for text, _ in HARMLESS])
+def test_where_a_wrap_changes_nothing_nothing_is_said(index: str, element: Element) -> None:
+    found = result(f"unsigned i = threadIdx.x; o[{index}] = 1;", "o", parameters=PARAMETERS)
+    assert not any("2**32" in text for text in found.assumptions)
+    for n in (0, 5, 8, WORD - 16, WORD - 5, WORD - 1, WORD // 4 - 1, WORD // 8 - 1, WORD // 16 - 1):
+        counted = _sectors(element, n)
+        assert count(found).min <= counted <= count(found).max, n
+
+
+@pytest.mark.parametrize("index", ["i * s", "(i + s) / 3", "i / (s + 3)", "(int)(i * n) * 2"])
+def test_signed_values_are_taken_to_fit_without_a_word(index: str) -> None:
+    found = result(f"int i = threadIdx.x; o[{index}] = 1;", "o", parameters=PARAMETERS)
+    assert not any("2**32" in text or ">= 0" in text for text in found.assumptions)

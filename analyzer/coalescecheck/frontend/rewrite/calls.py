@@ -5,11 +5,13 @@ In: call expressions.  Out: :class:`Ex`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import groups, index, library, syntax, traits, types
+from coalescecheck.frontend.rewrite.associated import with_associated
 from coalescecheck.frontend.rewrite.emit import Mark
 from coalescecheck.frontend.rewrite.env import Env, Found, Local, TypeBound
 from coalescecheck.frontend.rewrite.ex import (
@@ -95,7 +97,8 @@ class Calls:
             return self._object(callee, nodes, node, env)
         candidates = self.candidates(function, env)
         if candidates:
-            return self._user_function(candidates, function, nodes, node, env)
+            arguments = self.typed_arguments(candidates, nodes)
+            return self._user_function(candidates, function, arguments, node, env)
         named = self._s.type_if_named(function, env)
         if named is not None:
             return self._functional_cast(named, nodes, node, env)
@@ -109,9 +112,7 @@ class Calls:
     def candidates(self, function: Node, env: Env) -> list[tuple[FunctionEntry, Found]]:
         """The functions a callee may name."""
         if function.type == "qualified_identifier":
-            found, _ = self._s.qualified.resolve(function, env)
-            entries = found.entries if found is not None else []
-            return [(e, found) for e in entries if found and isinstance(e, FunctionEntry)]
+            return self._s.qualified.functions(function, env)
         return self._s.names.functions(env, base_name(function))
 
     @staticmethod
@@ -134,13 +135,13 @@ class Calls:
         self,
         candidates: list[tuple[FunctionEntry, Found]],
         function: Node,
-        nodes: list[tuple[Node, Env]],
+        arguments: list[tuple[Ex, Node]],
         node: Node,
         env: Env,
     ) -> Ex:
-        arguments = self.typed_arguments(candidates, nodes)
         actual = [ex.passed for ex, _ in arguments]
         explicit = self.explicit_arguments(function)
+        candidates = self._with_associated(candidates, function, actual, node, env)
         choice = self._s.overloads.choose(candidates, actual, explicit, env)
         name = base_name(function.child_by_field_name("name") or function)
         if choice is None:
@@ -160,6 +161,22 @@ class Calls:
             instance = self._s.functions.request(choice, None)
             return self._s.functions.call(instance, None, arguments, node, env)
         return self._s.methods.on_self(choice, arguments, node, env)
+
+    def _with_associated(
+        self,
+        candidates: list[tuple[FunctionEntry, Found]],
+        function: Node,
+        actual: list[CType],
+        node: Node,
+        env: Env,
+    ) -> list[tuple[FunctionEntry, Found]]:
+        """Candidates and those beside the arguments' classes, for a plain name."""
+        written = node.child_by_field_name("function")
+        if function.type == "qualified_identifier" or written is None:
+            return candidates
+        if written.type == "parenthesized_expression":
+            return candidates
+        return with_associated(self._s, candidates, base_name(function), actual, env)
 
     def typed_arguments(
         self, candidates: list[tuple[FunctionEntry, Found]], nodes: list[tuple[Node, Env]]
@@ -257,8 +274,13 @@ class Calls:
     ) -> Ex:
         """A function that CUDA or a library defines, or nobody."""
         arguments = [self._s.expressions.emit(n, e) for n, e in nodes]
+        actual = [ex.passed for ex in arguments]
+        beside = self._with_associated([], function, actual, node, env)
+        if beside:
+            pairs = [(ex, n) for ex, (n, _) in zip(arguments, nodes, strict=True)]
+            return self._user_function(beside, function, pairs, node, env)
         if name in _PASSED_ON and len(arguments) == 1:
-            return arguments[0]
+            return self._passed_on(name, arguments[0], function, env)
         limit = traits.numeric_limit(self._s, function, env)
         if limit is not None:
             return limit
@@ -291,6 +313,19 @@ class Calls:
         result = self._s.library_result(name, arguments)
         lent = [a for ex, at in zip(arguments, nodes, strict=True) for a in self.lent(ex, *at)]
         return self._s.opaque_named(spelled, lent, result, node)
+
+    def _passed_on(self, name: str, ex: Ex, function: Node, env: Env) -> Ex:
+        """``std::move`` and the like: the object itself, for overloads a value perhaps."""
+        if name == "move":
+            return replace(ex, moved=True)
+        explicit = self.explicit_arguments(function)
+        if name == "forward" and explicit:
+            type_ = self._s.typenames.type(explicit[0], env)
+            lvalue = isinstance(type_, types.Reference) and not type_.rvalue
+            return replace(ex, moved=not lvalue)
+        if name == "as_const":
+            return replace(ex, type=types.qualified(ex.type, const=True))
+        return ex
 
     def lent(self, ex: Ex, node: Node, env: Env) -> list[Ex]:
         """An argument of a function nobody knows.

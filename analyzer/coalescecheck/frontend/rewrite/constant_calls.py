@@ -20,6 +20,7 @@ from coalescecheck.frontend.rewrite.ex import folded_cast
 from coalescecheck.frontend.rewrite.overloads import Choice, is_pack, parameter_nodes
 from coalescecheck.frontend.rewrite.syntax import text
 from coalescecheck.frontend.rewrite.types import CType
+from coalescecheck.frontend.rewrite.visibility import visible_end
 
 if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
@@ -64,7 +65,7 @@ class ConstantCalls:
         if len(values) < len(arguments) or self._depth >= _MAX_DEPTH:
             return None
         writer = FunctionWriter(types.VOID)
-        env = Env(choice.env, {}, function=writer)
+        env = Env(choice.env, {}, function=writer, limit=visible_end(entry))
         self._depth += 1
         try:
             result = types.strip(self._s.functions.result_type(entry, env))

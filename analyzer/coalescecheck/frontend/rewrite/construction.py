@@ -289,7 +289,7 @@ class Construction:
         found = self._s.records.member(record, name)
         nodes = [(n, env) for n in syntax.operands(arguments)]
         if found is not None and found.member is not None:
-            field = Field(".".join(found.member.path), found.member.type)
+            field = Field(".".join(found.member.path), types.unqualified(found.member.type))
             self._initialise(field, arguments, env, writer)
         elif record.layout.shown == name:
             exs = [self._s.expressions.emit(n, e) for n, e in nodes]

@@ -124,6 +124,9 @@ class Conversions:
 
     def truth(self, ex: Ex, node: Node, env: Env) -> Ex:
         """``ex`` as a condition."""
+        by_operator = self._explicitly(ex, types.BOOL, node, env)
+        if by_operator is not None:
+            return by_operator
         if isinstance(ex.type, types.Record | types.Closure | types.GroupType) or (
             ex.type == types.VOID
         ):
@@ -140,20 +143,33 @@ class Conversions:
             place = Ex(address_of(address), types.Pointer(address.type), UNARY)
             related = self._between_classes(place, pointer, node)
             if related is not None:
-                return dereferenced(related.at(UNARY), to.target, mark)
-            spelled = types.spell(pointer)
-            piece: Piece = (f"({spelled})", address_of(address))
-            return dereferenced(piece, to.target, mark)
+                found = dereferenced(related.at(UNARY), to.target, mark)
+            elif types.unqualified(address.type) == types.unqualified(to.target):
+                found = replace(address, type=to.target)
+            else:
+                piece: Piece = (f"({types.spell(pointer)})", address_of(address))
+                found = dereferenced(piece, to.target, mark)
+            return replace(found, moved=to.rvalue)
         if isinstance(to, types.Record | types.Auto):
             return self.coerce(ex, to, node, env)
         if to == types.VOID:
             return Ex((mark, "(void)", ex.at(UNARY)), to, UNARY)
+        by_operator = self._explicitly(ex, to, node, env)
+        if by_operator is not None:
+            return by_operator
         if isinstance(ex.type, types.Record) or ex.type == types.VOID:
             return self.coerce(ex, to, node, env)
         if isinstance(ex.type, types.Closure | types.GroupType):
             return self._unknown(ex, to, node)
         related = self._between_classes(ex, to, node)
         return cast(ex, to, mark) if related is None else related
+
+    def _explicitly(self, ex: Ex, to: CType, node: Node, env: Env) -> Ex | None:
+        """An object converted to a scalar by an operator of its class, ``explicit`` or not."""
+        if not isinstance(ex.type, types.Record):
+            return None
+        made = self._s.methods.conversion(ex, to, node, env, explicit=True)
+        return None if made is None else self.coerce(made, to, node, env)
 
     def _between_classes(self, ex: Ex, to: CType, node: Node) -> Ex | None:
         """A cast of a pointer to a base or derived class that begins at another byte."""

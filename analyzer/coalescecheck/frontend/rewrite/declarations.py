@@ -211,7 +211,7 @@ class Declarations:
         if type_.target.const and not first.lvalue:
             value = self._s.conversions.coerce(first, type_.target, variable.node, env)
             self._line(variable, types.unqualified(type_.target), c, value.at(ASSIGN), writer)
-            env.names[variable.name] = Local(c, types.unqualified(type_.target))
+            env.names[variable.name] = Local(c, type_.target)
             return
         address = self._s.conversions.bound(first, type_, variable.node, env)
         self._line(variable, type_, c, address, writer)
@@ -226,7 +226,8 @@ class Declarations:
             type_ = types.unqualified(type_) if not isinstance(type_, types.Array) else type_
         type_ = self._sized(variable, type_)
         value = self._initialiser(variable, type_, first, env)
-        seen = types.qualified(type_, const=fixed) if isinstance(type_, types.Record) else type_
+        array = isinstance(type_, types.Array)
+        seen = type_ if array else types.qualified(type_, const=fixed)
         env.names[variable.name] = Local(c, seen, static=variable.static, fixed=fixed)
         self._line(variable, type_, c, value, writer)
         if not variable.static:

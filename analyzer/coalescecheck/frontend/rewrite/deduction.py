@@ -68,7 +68,14 @@ def unify(pattern: CType, actual: CType, found: dict[str, Argument], exact: bool
             if pattern.const:
                 bare = types.unqualified(actual)
             return _bind(name, TypeBound(bare), found)
+        case types.Reference(types.Placeholder(name) as target) if not exact:
+            bare = types.strip_reference(actual)  # `T &` takes const with it
+            if pattern.rvalue and not target.const and _is_object(actual):
+                bare = types.Reference(bare)  # `T &&`: a forwarding reference
+            return _bind(name, TypeBound(types.unqualified(bare) if target.const else bare), found)
         case types.Reference(target):
+            if isinstance(target, types.Array):
+                return unify(target, types.strip_reference(actual), found, exact)
             return unify(target, types.strip(actual), found, exact)
         case types.Pointer(target):
             actual = types.decayed(actual)
@@ -109,7 +116,14 @@ def _unify_array(
             return False
     elif pattern.count is not None and pattern.count != actual.count:
         return False
+    if isinstance(pattern.element, types.Placeholder) and not pattern.element.const:
+        return _bind(pattern.element.name, TypeBound(actual.element), found)
     return unify(pattern.element, actual.element, found, exact)
+
+
+def _is_object(actual: CType) -> bool:
+    """Whether an argument is an object, and none that may be moved from."""
+    return isinstance(actual, types.Reference) and not actual.rvalue
 
 
 def _unify_record(pattern: types.Dependent, actual: CType, found: dict[str, Argument]) -> bool:

@@ -20,6 +20,7 @@ from coalescecheck.frontend.rewrite.index import (
     UsingEntry,
 )
 from coalescecheck.frontend.rewrite.types import CType, Record
+from coalescecheck.frontend.rewrite.visibility import is_friend, visible
 
 if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.body import FunctionWriter
@@ -80,17 +81,19 @@ Binding: TypeAlias = "Local | Argument"
 
 @dataclass(slots=True)
 class FieldPath:
-    """A data member: the C names from the object to it, and its type."""
+    """A data member: the C names from the object to it, and its type as declared."""
 
     path: tuple[str, ...]
     type: CType
+    mutable: bool = False
 
 
 @dataclass(slots=True)
 class Found:
     """What a name means: a binding, a data member of the current object, or entries.
 
-    ``owner`` is the class that a member was asked of by name (``Base::x``).
+    ``owner`` is the class that a member was asked of by name (``Base::x``).  ``also`` is what
+    using declarations of a class add from its bases.
     """
 
     env: Env
@@ -99,12 +102,23 @@ class Found:
     entries: list[Entry] = field(default_factory=list)
     record: Record | None = None
     owner: Record | None = None
+    also: list[Found] = field(default_factory=list)
+
+    def functions(self) -> list[tuple[FunctionEntry, Found]]:
+        """The functions among the entries, each with the class or namespace it belongs to."""
+        found = [(e, self) for e in self.entries if isinstance(e, FunctionEntry)]
+        for other in self.also:
+            found += other.functions()
+        return found
 
 
 class Env:
-    """One level of names.  ``record`` makes the members of a class visible."""
+    """One level of names.  ``record`` makes the members of a class visible.
 
-    __slots__ = ("function", "names", "parent", "record", "scope")
+    Code inside sees what namespaces declare before the byte ``limit``, everything if it is None.
+    """
+
+    __slots__ = ("function", "limit", "names", "parent", "record", "scope")
 
     def __init__(
         self,
@@ -114,6 +128,7 @@ class Env:
         scope: Scope | None = None,
         record: Record | None = None,
         function: FunctionWriter | None = None,
+        limit: int | None = None,
     ) -> None:
         self.parent = parent
         self.names: dict[str, Binding] = names if names is not None else {}
@@ -121,6 +136,8 @@ class Env:
         self.record = record
         inherited: FunctionWriter | None = parent.function if parent is not None else None
         self.function: FunctionWriter | None = function or inherited
+        above = parent.limit if parent is not None else None
+        self.limit: int | None = above if limit is None else limit
 
     def child(self, names: dict[str, Binding] | None = None) -> Env:
         """A nested block."""
@@ -131,11 +148,16 @@ MemberFinder: TypeAlias = "Callable[[Record, str], Found | None]"
 
 
 class Names:
-    """Looks names up."""
+    """Looks names up.
 
-    def __init__(self, top: Scope, member: MemberFinder) -> None:
+    ``member`` finds what is inside a class; ``early`` does so for an unqualified name, which is
+    not looked for in base classes that depend on template arguments.
+    """
+
+    def __init__(self, top: Scope, member: MemberFinder, early: MemberFinder) -> None:
         self._top = top
         self._member = member
+        self._early = early
         self._envs: dict[int, Env] = {}
 
     def scope_env(self, scope: Scope) -> Env:
@@ -147,15 +169,25 @@ class Names:
         return env
 
     def find(self, env: Env, name: str) -> Found | None:
-        """The innermost meaning of an unqualified name."""
+        """The innermost meaning of an unqualified name.
+
+        What is declared later or in a dependent base is found where nothing else is: that
+        program is none for a compiler, and for us what its author means.
+        """
+        found = self._innermost(env, name, self._early, env.limit)
+        return found or self._innermost(env, name, self._member, None)
+
+    def _innermost(
+        self, env: Env, name: str, member: MemberFinder, limit: int | None
+    ) -> Found | None:
         at: Env | None = env
         while at is not None:
             binding = at.names.get(name)
             if binding is not None:
                 return Found(at, binding)
-            found = self._member(at.record, name) if at.record is not None else None
+            found = member(at.record, name) if at.record is not None else None
             if found is None and at.scope is not None:
-                found = self.in_scope(at.scope, name)
+                found = self.in_scope(at.scope, name, limit)
                 if found is not None and found.env.scope is at.scope:
                     found.env = at
             if found is not None:
@@ -163,28 +195,33 @@ class Names:
             at = at.parent
         return None
 
-    def in_scope(self, scope: Scope, name: str, depth: int = 0) -> Found | None:
+    def in_scope(
+        self, scope: Scope, name: str, limit: int | None = None, depth: int = 0
+    ) -> Found | None:
         """The entries a namespace has under a name, its own first, then those it uses."""
         if depth > 8:
             return None
-        entries = scope.entries.get(name)
+        entries = visible(scope, name, limit)
         if entries:
             using = [e for e in entries if isinstance(e, UsingEntry)]
             if len(using) == len(entries):
                 return self._through_using(scope, using[0], depth)
             return Found(self.scope_env(scope), entries=entries)
-        for path in scope.using:
-            inner = self.namespace(scope, path)
-            if inner is not None and inner is not scope:
-                found = self.in_scope(inner, name, depth + 1)
-                if found is not None:
-                    return found
+        for inner in self._used(scope):
+            found = self.in_scope(inner, name, limit, depth + 1)
+            if found is not None:
+                return found
         return None
+
+    def _used(self, scope: Scope) -> list[Scope]:
+        """The namespaces of the using directives in a scope."""
+        found = [self.namespace(scope, path) for path in scope.using]
+        return [inner for inner in found if inner is not None and inner is not scope]
 
     def _through_using(self, scope: Scope, entry: UsingEntry, depth: int) -> Found | None:
         path, _, name = entry.target.rpartition("::")
         inner = self.namespace(scope, path) if path else self._top
-        return None if inner is None else self.in_scope(inner, name, depth + 1)
+        return None if inner is None else self.in_scope(inner, name, None, depth + 1)
 
     def namespace(self, scope: Scope, path: str) -> Scope | None:
         """The namespace ``path`` names when written in ``scope``; None if it is not known."""
@@ -218,15 +255,79 @@ class Names:
                     return entry.target + ("::" + rest if rest else "")
         return path
 
-    def functions(self, env: Env, name: str) -> list[tuple[FunctionEntry, Found]]:
-        """All functions an unqualified call may mean, innermost first."""
-        found: list[tuple[FunctionEntry, Found]] = []
+    def functions(
+        self, env: Env, name: str, *, methods: bool = True
+    ) -> list[tuple[FunctionEntry, Found]]:
+        """The functions an unqualified call may mean: those of the innermost scope with any.
+
+        Without ``methods`` classes are passed over, as for operators.
+        """
+        early, member = (self._early, self._member) if methods else (_nothing, _nothing)
+        found = self._innermost_functions(env, name, early, env.limit)
+        return found or self._innermost_functions(env, name, member, None)
+
+    def _innermost_functions(
+        self, env: Env, name: str, member: MemberFinder, limit: int | None
+    ) -> list[tuple[FunctionEntry, Found]]:
+        used: list[tuple[Scope, Scope]] = []
         at: Env | None = env
         while at is not None:
-            here = self._member(at.record, name) if at.record is not None else None
-            if here is None and at.scope is not None:
-                here = self.in_scope(at.scope, name)
-            if here is not None:
-                found += [(e, here) for e in here.entries if isinstance(e, FunctionEntry)]
+            here = member(at.record, name) if at.record is not None else None
+            own = here.functions() if here is not None else []
+            if here is not None and not (own and all(is_friend(e) for e, _ in own)):
+                return own
+            if at.scope is not None:
+                found = self._functions_at(at.scope, name, used, limit)
+                if found:
+                    return found
             at = at.parent
+        return []
+
+    def _functions_at(
+        self, scope: Scope, name: str, used: list[tuple[Scope, Scope]], limit: int | None
+    ) -> list[tuple[FunctionEntry, Found]]:
+        """The functions of a scope, and of those that using directives make look like part of
+        it: a directive's namespace counts as part of the nearest one around both.
+
+        ``used`` holds the directives met so far with the scopes they are in.
+        """
+        used += [(scope, inner) for inner in self._used(scope)]
+        found = self.declared(scope, name, limit)
+        for place, inner in used:
+            if scope is _around(place, inner):
+                found += self.declared(inner, name, limit)
         return found
+
+    def declared(
+        self, scope: Scope, name: str, limit: int | None, depth: int = 0
+    ) -> list[tuple[FunctionEntry, Found]]:
+        """The functions a namespace declares itself or by using declarations."""
+        found: list[tuple[FunctionEntry, Found]] = []
+        for entry in visible(scope, name, limit):
+            if isinstance(entry, FunctionEntry):
+                found.append((entry, Found(self.scope_env(scope), entries=[entry])))
+            elif isinstance(entry, UsingEntry) and depth < 8:
+                path, _, last = entry.target.rpartition("::")
+                inner = self.namespace(scope, path) if path else self._top
+                if inner is not None and inner is not scope:
+                    found += self.declared(inner, last, None, depth + 1)
+                    for further in self._used(inner):
+                        found += self.declared(further, last, None, depth + 1)
+        return found
+
+
+def _nothing(record: Record, name: str) -> Found | None:
+    return None
+
+
+def _around(place: Scope, inner: Scope) -> Scope | None:
+    """The nearest namespace around a using directive and the namespace it names."""
+    parents = []
+    at: Scope | None = inner.parent
+    while at is not None:
+        parents.append(at)
+        at = at.parent
+    at = place
+    while at is not None and not (at in parents or at is inner):
+        at = at.parent
+    return at

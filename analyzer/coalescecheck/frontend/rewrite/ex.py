@@ -5,7 +5,7 @@ In: pieces and types.  Out: :class:`Ex`.  It must not know about C++ syntax.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from coalescecheck.frontend import ctypes_lp64
 from coalescecheck.frontend.ctypes_lp64 import Value
@@ -30,7 +30,8 @@ class Ex:
     ``type`` is no reference.  ``address`` is C text for its address where that is simpler than
     ``&piece``.  ``pure`` says that evaluating it touches no memory and has no effect.
     ``captures`` are the hidden arguments of a lambda value, ``target`` the object whose address
-    the expression is.  A ``named`` constant is written as its value, and an object all the same.
+    the expression is.  A ``named`` constant is written as its value, and an object all the same;
+    a ``moved`` object is one that overloads may take for a value (``std::move``).
     """
 
     piece: Piece
@@ -43,6 +44,7 @@ class Ex:
     captures: tuple[Piece, ...] = ()
     target: Ex | None = None
     named: bool = False
+    moved: bool = False
 
     def at(self, precedence: int) -> Piece:
         """The text, in parentheses if it binds looser than ``precedence``."""
@@ -52,7 +54,10 @@ class Ex:
     def passed(self) -> CType:
         """The type as an argument: overloads tell an object from a value."""
         if self.named:
-            return types.Reference(types.qualified(self.type, const=True))
+            constant = types.qualified(self.type, const=True)
+            return types.Reference(constant, rvalue=self.moved)
+        if self.moved and self.lvalue:
+            return types.Reference(self.type, rvalue=True)
         return types.Reference(self.type) if self.lvalue else self.type
 
     @property
@@ -107,7 +112,7 @@ def call(name: Piece, arguments: list[Piece], result: CType, mark: Mark | None =
     head: Piece = name if mark is None else (mark, name)
     text: Piece = (head, "(", joined(arguments), ")")
     if isinstance(result, types.Reference):
-        return dereferenced(text, result.target)
+        return replace(dereferenced(text, result.target), moved=result.rvalue)
     return Ex(text, types.unqualified(result))
 
 

@@ -29,6 +29,7 @@ from coalescecheck.frontend.rewrite.output import block, c_name
 from coalescecheck.frontend.rewrite.overloads import Choice, is_pack, parameter_nodes
 from coalescecheck.frontend.rewrite.records import argument_name
 from coalescecheck.frontend.rewrite.types import CType, Record
+from coalescecheck.frontend.rewrite.visibility import visible_end
 
 if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
@@ -87,7 +88,7 @@ class Functions:
         name = self._name(choice, self_type, constructing)
         writer = FunctionWriter(types.VOID, self_type)
         writer.self_const = syntax.has_word(entry.declarator, "const")
-        env = Env(choice.env, {}, function=writer)
+        env = Env(choice.env, {}, function=writer, limit=visible_end(entry))
         result = self._result(choice, env, self_type, constructing)
         writer.result = result
         parameters = self.parameters(entry, env)
@@ -166,6 +167,7 @@ class Functions:
 
     def parameter(self, c: str, type_: CType, node: Node) -> tuple[Parameter, Local]:
         """A parameter of one type, and the local it is inside the function."""
+        const = isinstance(type_, types.Reference) and type_.target.const
         type_ = by_value(type_)
         self._s.output.need(type_)
         default = node.child_by_field_name("default_value")
@@ -176,7 +178,10 @@ class Functions:
             return Parameter(c, bare, node, default, hidden), Local(c, bare, captures=captures)
         if isinstance(bare, types.GroupType):
             return Parameter(c, bare, node, default), Local(c, bare)
-        return Parameter(c, type_, node, default), Local(c, type_, fixed=True)
+        const = const and not isinstance(type_, types.Reference)
+        return Parameter(c, type_, node, default), Local(
+            c, types.qualified(type_, const=const), fixed=True
+        )
 
     def _pack(self, node: Node, env: Env) -> list[Parameter]:
         """``Ts... xs``: one parameter for each type of the pack."""

@@ -19,6 +19,7 @@ from coalescecheck.frontend.rewrite.index import VariableEntry
 from coalescecheck.frontend.rewrite.output import c_name
 from coalescecheck.frontend.rewrite.records import argument_name
 from coalescecheck.frontend.rewrite.types import CType
+from coalescecheck.frontend.rewrite.visibility import visible_end
 
 if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
@@ -71,7 +72,7 @@ class Globals:
         if value_node is not None and value_node.type == "argument_list":
             inner = syntax.operands(value_node)
             value_node = inner[0] if len(inner) == 1 else None
-        outside = Env(env, {})
+        outside = Env(env, {}, limit=visible_end(entry))
         outside.function = None
         type_ = self._s.typenames.declared(entry.node, target, outside)
         constant = type_.const or syntax.has_word(entry.node, "constexpr")

@@ -140,10 +140,11 @@ class NamespaceEntry:
 
 @dataclass(slots=True, eq=False)
 class UsingEntry:
-    """``using a::b;``: ``name`` stands for ``target``."""
+    """``using a::b;`` at a byte: ``name`` stands for ``target``."""
 
     name: str
     target: str
+    at: int = 0
 
 
 Entry: TypeAlias = (
@@ -290,7 +291,7 @@ class _Builder:
         else:
             path = text(target).replace(" ", "")
             name = path.rsplit("::", 1)[-1]
-            scope.add(name, UsingEntry(name, path))
+            scope.add(name, UsingEntry(name, path, node.start_byte))
 
     def _function(
         self, node: Node, scope: Scope, heads: tuple[Head, ...], body: Node | None

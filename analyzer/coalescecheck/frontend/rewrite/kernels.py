@@ -24,6 +24,7 @@ from coalescecheck.frontend.rewrite.repair import repaired
 from coalescecheck.frontend.rewrite.session import Session
 from coalescecheck.frontend.rewrite.syntax import text
 from coalescecheck.frontend.rewrite.types import CType
+from coalescecheck.frontend.rewrite.visibility import visible_end
 from coalescecheck.frontend.unit import Unit
 from coalescecheck.source import Span
 
@@ -110,7 +111,7 @@ def _declare(
     env = _home(session, entry, owners)
     head = _head(entry)
     bound = _bound(session, head, {}, env)
-    inner = Env(env, dict(bound))
+    inner = Env(env, dict(bound), limit=visible_end(entry))
     others = _others(entry)
     name = syntax.declared_name(entry.declarator) or entry.declarator
     return KernelDecl(
@@ -211,7 +212,7 @@ def rewrite_kernel(unit: Unit, decl: KernelDecl, template_args: Mapping[str, str
         raise UnsupportedConstruct(f"`{decl.name}` has no body", decl.span)
     cname = session.output.unique(c_name(types.mangled(decl.name.split("::"))))
     writer = FunctionWriter(types.VOID)
-    inner = Env(env, {}, function=writer)
+    inner = Env(env, {}, function=writer, limit=visible_end(entry))
     parameters = session.functions.parameters(entry, inner)
     try:
         session.statements.body(entry.body, inner, writer)

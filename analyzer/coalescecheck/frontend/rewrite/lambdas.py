@@ -253,7 +253,8 @@ class Lambdas:
         if writer.self_type is not None:
             declarations.append(types.declare(types.Pointer(writer.self_type), "self"))
         for capture in source.captures:
-            declarations += self._enter(capture, env)
+            copied = not self.keeps_state(closure) and _is_copied(capture.name, source)
+            declarations += self._enter(capture, env, copied=copied)
         declarator = source.node.child_by_field_name("declarator")
         parameters = self._parameters(declarator, arguments, env)
         declarations += self._s.functions.spelled(parameters)
@@ -273,8 +274,11 @@ class Lambdas:
         self._s.output.functions.append(block(writer.body(), piece))
         return instance
 
-    def _enter(self, capture: Capture, env: Env) -> list[str]:
-        """Binds a captured name inside the function; its C parameter declarations."""
+    def _enter(self, capture: Capture, env: Env, *, copied: bool) -> list[str]:
+        """Binds a captured name inside the function; its C parameter declarations.
+
+        A ``copied`` variable is const in there.
+        """
         declared = self._declared(capture, capture.local.c)
         local = capture.local
         if isinstance(local.type, types.Closure):
@@ -283,7 +287,12 @@ class Lambdas:
         elif isinstance(local.type, types.GroupType):
             env.names[capture.name] = local
         else:
-            env.names[capture.name] = Local(local.c, declared[0][1])
+            type_ = declared[0][1]
+            if copied and isinstance(type_, types.Reference):
+                type_ = types.Reference(types.qualified(type_.target, const=True))
+            elif copied:
+                type_ = types.qualified(type_, const=True)
+            env.names[capture.name] = Local(local.c, type_)
         return [types.declare(t, n) for n, t in declared]
 
     def _parameters(
@@ -309,6 +318,22 @@ class Lambdas:
         trailing = syntax.child(declarator, "trailing_return_type") if declarator else None
         inner = syntax.operands(trailing)
         return self._s.typenames.type(inner[-1], env) if inner else types.Auto()
+
+
+def _is_copied(name: str, source: LambdaSource) -> bool:
+    """Whether a lambda has a copy of a variable."""
+    holder = source.node.child_by_field_name("captures")
+    if holder is None:
+        return False
+    for item in syntax.operands(holder):
+        named = item.child_by_field_name("left") or item
+        if text(named) == name and item.type != "lambda_default_capture":
+            before = item.prev_sibling
+            return not (before is not None and before.type == "&") and (
+                not text(item).startswith("&")
+            )
+    default = syntax.child(holder, "lambda_default_capture")
+    return default is not None and text(default) == "="
 
 
 def _copied(holder: Node, body: Node) -> list[str]:

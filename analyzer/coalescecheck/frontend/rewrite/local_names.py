@@ -111,6 +111,7 @@ class LocalNames:
     def local_enum(self, node: Node, env: Env) -> None:
         """The enumerators of an enum declared in a function."""
         number: int | None = -1
+        type_ = self._s.typenames.enum_type(node, env)
         name = node.child_by_field_name("name")
         for item in syntax.operands(node.child_by_field_name("body")):
             label = item.child_by_field_name("name")
@@ -123,6 +124,6 @@ class LocalNames:
                 number += 1
             if number is not None:
                 ex = integer(number)
-                env.names[text(label)] = ValueBound(plain(ex.piece), types.INT, ex.value)
+                env.names[text(label)] = ValueBound(plain(ex.piece), type_, ex.value)
         if name is not None:
-            env.names[text(name)] = TypeBound(types.INT)
+            env.names[text(name)] = TypeBound(type_)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import groups, index, library, syntax, types
+from coalescecheck.frontend.rewrite.associated import with_associated
 from coalescecheck.frontend.rewrite.emit import Mark, Piece, plain
 from coalescecheck.frontend.rewrite.env import Env, Found
 from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, dereferenced
@@ -21,6 +22,7 @@ from coalescecheck.frontend.rewrite.overloads import Choice, parameter_nodes
 from coalescecheck.frontend.rewrite.qualified import base_name
 from coalescecheck.frontend.rewrite.syntax import text
 from coalescecheck.frontend.rewrite.types import CType, Record
+from coalescecheck.frontend.rewrite.visibility import is_friend
 
 if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
@@ -93,7 +95,8 @@ class Methods:
         type_ = found.member.type
         if isinstance(type_, types.Reference):
             return dereferenced(piece, type_.target)
-        type_ = types.qualified(type_, const=base.type.const, volatile=base.type.volatile)
+        const = base.type.const and not found.member.mutable
+        type_ = types.qualified(type_, const=const, volatile=base.type.volatile)
         return Ex(piece, type_, PRIMARY, lvalue=base.lvalue, pure=base.pure)
 
     def inside(self, base: Ex, path: Sequence[str]) -> Piece:
@@ -145,8 +148,7 @@ class Methods:
         if not isinstance(base.type, types.Record):
             return []
         found = self._s.records.member(base.type, name)
-        entries = found.entries if found is not None else []
-        return [(e, found) for e in entries if isinstance(e, FunctionEntry) and found]
+        return found.functions() if found is not None else []
 
     def _object(self, base: Ex) -> list[Ex]:
         """An object of unknown class as an argument: by address where it has one."""
@@ -176,10 +178,10 @@ class Methods:
                 exs = [held, *(ex for ex, _ in arguments)]
                 return self.operator("()", exs, node, env)
             return None
-        candidates = [(e, found) for e in found.entries if isinstance(e, FunctionEntry)]
+        candidates = found.functions()
         explicit = self._s.calls.explicit_arguments(field)
         actual = [ex.passed for ex, _ in arguments]
-        choice = self._s.overloads.choose(candidates, actual, explicit, env, base.type)
+        choice = self._s.overloads.choose(candidates, actual, explicit, env, base.passed)
         if choice is None:
             return None
         return self.on_object(choice, base, arguments, node, env)
@@ -225,9 +227,7 @@ class Methods:
             return True
         source = self._s.records.source(record)
         if entry.owner is None or source is None:
-            return syntax.has_word(entry.node, "friend") or (
-                entry.node.parent is not None and entry.node.parent.type == "friend_declaration"
-            )
+            return syntax.has_word(entry.node, "friend") or is_friend(entry)
         inside = index.members(source.entry).entries.get(entry.name, ())
         return any(
             isinstance(e, FunctionEntry) and syntax.has_word(e.node, "static") for e in inside
@@ -250,47 +250,21 @@ class Methods:
         arguments = [(ex, node) for ex in operands]
         if isinstance(first.type, types.Record):
             found = self._s.records.member(first.type, name)
-            entries = found.entries if found is not None else []
-            members = [(e, found) for e in entries if isinstance(e, FunctionEntry) and found]
-            members = [(e, f) for e, f in members if f.record is not None]
+            members = found.functions() if found is not None else []
             actual = [ex.passed for ex in operands[1:]]
-            choice = self._s.overloads.choose(members, actual, [], env, first.type)
+            choice = self._s.overloads.choose(members, actual, [], env, first.passed)
             if choice is not None and not self.is_static(choice.entry, first.type):
                 return self.on_object(choice, first, arguments[1:], node, env)
         if sign in ("()", "[]", "->", "="):
             return None
-        candidates = self._free_operators(name, operands, env)
+        candidates = self._s.names.functions(env, name, methods=False)
+        kinds = [ex.type for ex in operands]
+        candidates = with_associated(self._s, candidates, name, kinds, env)
         choice = self._s.overloads.choose(candidates, [ex.passed for ex in operands], [], env)
         if choice is None:
             return None
         instance = self._s.functions.request(choice, None)
         return self._s.functions.call(instance, None, arguments, node, env)
-
-    def _free_operators(
-        self, name: str, operands: list[Ex], env: Env
-    ) -> list[tuple[FunctionEntry, Found]]:
-        """Operators visible here or declared beside the operands' classes."""
-        candidates = [(e, f) for e, f in self._s.names.functions(env, name) if f.record is None]
-        seen = {id(e) for e, _ in candidates}
-        for operand in operands:
-            if not isinstance(operand.type, types.Record):
-                continue
-            source = self._s.records.source(operand.type)
-            if source is None:
-                continue
-            homes = [self._s.names.in_scope(source.entry.scope, name)]
-            homes.append(self._s.records.member(operand.type, name))
-            for found in homes:
-                for entry in found.entries if found is not None else ():
-                    friend = found is not None and (
-                        found.record is None or self.is_static(entry, operand.type)
-                        if isinstance(entry, FunctionEntry)
-                        else False
-                    )
-                    if friend and isinstance(entry, FunctionEntry) and id(entry) not in seen:
-                        seen.add(id(entry))
-                        candidates.append((entry, found))  # type: ignore[arg-type]
-        return candidates
 
     def assignment(self, sign: str, target: Ex, value: Ex, node: Node, env: Env) -> Ex | None:
         """``target sign value`` by a user-defined assignment operator."""
@@ -304,18 +278,23 @@ class Methods:
 
     # -- conversions --------------------------------------------------------------------
 
-    def _conversions(self, record: Record) -> list[tuple[FunctionEntry, Found]]:
+    def _conversions(
+        self, record: Record, *, explicit: bool = False
+    ) -> list[tuple[FunctionEntry, Found]]:
+        """The conversion operators of a class, those called ``explicit`` only if asked for."""
         found = self._s.records.member(record, "operator cast")
-        entries = found.entries if found is not None else []
-        return [(e, found) for e in entries if isinstance(e, FunctionEntry) and found]
+        known = found.functions() if found is not None else []
+        return [(e, f) for e, f in known if explicit or not syntax.has_word(e.node, "explicit")]
 
     def has_conversion(self, record: CType, to: CType) -> bool:
         return isinstance(record, types.Record) and self._best(record, to) is not None
 
-    def _best(self, record: Record, to: CType) -> tuple[FunctionEntry, Found, CType] | None:
+    def _best(
+        self, record: Record, to: CType, *, explicit: bool = False
+    ) -> tuple[FunctionEntry, Found, CType] | None:
         """The conversion operator closest to ``to``."""
         close: tuple[FunctionEntry, Found, CType] | None = None
-        for entry, found in self._conversions(record):
+        for entry, found in self._conversions(record, explicit=explicit):
             result = types.strip(self._s.functions.result_type(entry, found.env))
             if types.unqualified(result) == types.unqualified(to):
                 return entry, found, result
@@ -324,14 +303,18 @@ class Methods:
                 close = close or (entry, found, result)
         return close
 
-    def conversion(self, ex: Ex, to: CType, node: Node, env: Env) -> Ex | None:
+    def conversion(
+        self, ex: Ex, to: CType, node: Node, env: Env, *, explicit: bool = False
+    ) -> Ex | None:
         """``ex`` converted by an operator of its class; None if it has no such operator."""
         record = ex.type
-        best = self._best(record, to) if isinstance(record, types.Record) else None
+        if not isinstance(record, types.Record):
+            return None
+        best = self._best(record, to, explicit=explicit)
         if best is None:
             return None
         entry, found, _ = best
-        choice = Choice(entry, found, {}, Env(found.env), 0.0)
+        choice = Choice(entry, found, {}, Env(found.env), (0.0,))
         return self.on_object(choice, ex, [], node, env)
 
     def as_scalars(self, a: Ex, b: Ex, node: Node, env: Env) -> tuple[Ex, Ex] | None:

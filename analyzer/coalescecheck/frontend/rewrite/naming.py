@@ -127,7 +127,9 @@ class Naming:
                 return self.local(found.binding, mark)
             case ValueBound(spelled, type_, value):
                 if value is not None:
-                    return literal(value, mark)
+                    enumerated = types.enumeration(type_) is not None
+                    ex = literal(value, mark)
+                    return replace(ex, type=types.unqualified(type_)) if enumerated else ex
                 return Ex((mark, spelled), type_, PRIMARY, pure=True)
             case PackBound(items) if len(items) == 1 and isinstance(items[0], Local):
                 return self.local(items[0], mark)
@@ -151,7 +153,9 @@ class Naming:
     def local(local: Local, mark: Mark) -> Ex:
         """A local variable or parameter."""
         if local.value is not None and local.literal:
-            return replace(literal(local.value, mark), named=True)
+            constant = replace(literal(local.value, mark), named=True)
+            known = types.is_arithmetic(local.type)
+            return replace(constant, type=types.unqualified(local.type)) if known else constant
         if isinstance(local.type, types.Reference):
             return dereferenced((mark, local.c), local.type.target)
         register = not isinstance(local.type, types.Array | types.Record) and not local.static
@@ -177,8 +181,8 @@ class Naming:
         piece = (mark, f"{name}->{'.'.join(path)}")
         if isinstance(member.type, types.Reference):
             return dereferenced(piece, member.type.target)
-        type_ = types.strip(member.type)
-        if isinstance(type_, types.Record):
+        type_: CType = member.type
+        if not member.mutable and not isinstance(type_, types.Array):
             type_ = self._s.self_object(env, type_)
         return Ex(piece, type_, PRIMARY, lvalue=True)
 
@@ -189,7 +193,8 @@ class Naming:
         if number is None:
             return self._s.free_name(entry.name, node)
         ex = integer(number)
-        return Ex((mark, ex.piece), ex.type, ex.precedence, ex.value, pure=True)
+        type_ = self._s.typenames.enum_type(entry.enum.node, env)
+        return Ex((mark, ex.piece), type_, ex.precedence, ex.value, pure=True)
 
     def builtin(self, name: str, node: Node, env: Env) -> Ex:
         """A name CUDA or a standard header defines, or one nobody defines."""

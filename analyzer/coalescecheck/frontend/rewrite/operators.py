@@ -88,6 +88,9 @@ class Operators:
         """``a sign b`` by the types of its operands."""
         if isinstance(a.type, types.Record) or isinstance(b.type, types.Record):
             return self._on_records(sign, a, b, node, env)
+        defined = self._of_enumerations(sign, [a, b], node, env)
+        if defined is not None:
+            return defined
         if sign not in BINARY or types.VOID in (a.type, b.type):
             return self._s.say_opaque(f"operator {sign}", [a, b], types.UNKNOWN, node)
         level = BINARY[sign]
@@ -102,6 +105,12 @@ class Operators:
         right = level + (0 if sign in ("&&", "||") else 1)
         piece = (a.at(level), f" {sign} ", b.at(right))
         return Ex(piece, type_, level, value, pure=a.pure and b.pure)
+
+    def _of_enumerations(self, sign: str, operands: list[Ex], node: Node, env: Env) -> Ex | None:
+        """An operator that the program defines for an enumeration."""
+        if all(types.enumeration(types.strip(ex.type)) is None for ex in operands):
+            return None
+        return self._s.methods.operator(sign, operands, node, env)
 
     @staticmethod
     def _fold(sign: str, a: ctypes_lp64.Value, b: ctypes_lp64.Value) -> ctypes_lp64.Value | None:
@@ -178,6 +187,9 @@ class Operators:
             else:
                 name = _OPERATOR_NAMES.get(sign, "operator")
                 return self._s.opaque_named(name, [operand], operand.type, node)
+        defined = self._of_enumerations(sign, [operand], node, env)
+        if defined is not None:
+            return defined
         value = self._fold_prefix(sign, operand.value)
         if value is not None:
             return literal(value, mark)
@@ -254,11 +266,13 @@ class Operators:
         sign = syntax.sign_of(node)
         operand = _place(self._s.expressions.emit(argument, env))
         prefix = node.children[0].type in ("++", "--")
+        arguments = [operand] if prefix else [operand, literal(ctypes_lp64.plain(0))]
         if isinstance(operand.type, types.Record):
-            arguments = [operand] if prefix else [operand, literal(ctypes_lp64.plain(0))]
             defined = self._s.methods.operator(sign, arguments, node, env)
-            if defined is not None:
-                return defined
+        else:
+            defined = self._of_enumerations(sign, arguments, node, env)
+        if defined is not None:
+            return defined
         if not operand.lvalue or isinstance(operand.type, types.Record):
             return self._s.say_opaque(f"operator {sign}", [operand], operand.type, node)
         mark = Mark(node.start_byte)
@@ -283,8 +297,11 @@ class Operators:
         """``target sign value`` for ``=`` and the compound assignments."""
         if isinstance(target.type, types.Record):
             defined = self._s.methods.assignment(sign, target, value, node, env)
-            if defined is not None:
-                return defined
+        else:
+            operands = [target, value] if sign != "=" else []
+            defined = self._of_enumerations(sign, operands, node, env)
+        if defined is not None:
+            return defined
         if not target.lvalue or isinstance(target.type, types.Array):
             return self._s.say_opaque(
                 "the target of an assignment", [target, value], types.unqualified(target.type), node

@@ -21,6 +21,7 @@ from coalescecheck.frontend.rewrite.env import (
     TypeBound,
 )
 from coalescecheck.frontend.rewrite.index import FunctionEntry
+from coalescecheck.frontend.rewrite.ordering import more_special
 from coalescecheck.frontend.rewrite.types import CType
 
 if TYPE_CHECKING:
@@ -32,13 +33,19 @@ class Choice:
     """A function with everything its instantiation needs.
 
     ``env`` holds the template arguments; ``found`` says in which class or namespace it is.
+    ``cost`` is compared from its begin: the conversions, whether it is a template, then what
+    only tells declarations of one function apart.
     """
 
     entry: FunctionEntry
     found: Found
     bound: dict[str, Argument]
     env: Env
-    cost: float
+    cost: tuple[float, ...]
+
+
+_ELLIPSIS = 1000.0  # an argument for C's `...`: after all that C++ converts
+_FORBIDDEN = 50.0  # what C++ does not convert is called all the same where nothing else is
 
 
 class Overloads:
@@ -66,11 +73,30 @@ class Overloads:
                 continue
             choice = self._viable(entry, found, arguments, explicit, env)
             if choice is not None and receiver is not None:
-                cost = choice.cost + _receiver_cost(entry, receiver)
+                fit, *rest = choice.cost
+                cost = (fit + _receiver_cost(entry, receiver), *rest)
                 choice = replace(choice, cost=cost)
-            if choice is not None and (best is None or choice.cost < best.cost):
+            if choice is not None and (best is None or self._better(choice, best, len(arguments))):
                 best = choice
         return self._specialised(best, candidates) if best is not None else None
+
+    def _better(self, a: Choice, b: Choice, count: int) -> bool:
+        """Whether ``a`` is called rather than ``b`` with ``count`` arguments."""
+        if abs(a.cost[0] - b.cost[0]) > 1e-9:
+            return a.cost < b.cost
+        if a.cost[1] and b.cost[1]:
+            here, there = self._patterns(a, count), self._patterns(b, count)
+            if more_special(here, there) or more_special(there, here):
+                return more_special(here, there)
+        return a.cost[1:] < b.cost[1:]
+
+    def _patterns(self, choice: Choice, count: int) -> list[CType | None]:
+        """The parameter types of a template with placeholders; None for a pack."""
+        home = self._home(choice.entry, choice.found)
+        head = self._head_for(choice.entry, home)
+        holes = Env(home, dict(deduction.placeholders(head)))
+        nodes = parameter_nodes(choice.entry)[:count]
+        return [None if is_pack(n) else self.parameter_type(n, holes) for n in nodes]
 
     def _specialised(
         self, choice: Choice, candidates: Sequence[tuple[FunctionEntry, Found]]
@@ -107,8 +133,9 @@ class Overloads:
         bound = self.deduce(entry, home, parameters, arguments, explicit, env)
         if bound is None:
             return None
-        inner = Env(home, dict(bound))
-        cost = self._cost(entry, parameters, arguments, inner)
+        inner = Env(home, dict(bound), limit=entry.node.end_byte if home.limit is None else None)
+        is_template = bool(self._head_for(entry, home))
+        cost = self._cost(entry, parameters, arguments, inner, is_template=is_template)
         return None if cost is None else Choice(entry, found, bound, inner, cost)
 
     def _home(self, entry: FunctionEntry, found: Found) -> Env:
@@ -226,32 +253,37 @@ class Overloads:
         return type_
 
     def _cost(
-        self, entry: FunctionEntry, parameters: Sequence[Node], arguments: Sequence[CType], env: Env
-    ) -> float | None:
+        self,
+        entry: FunctionEntry,
+        parameters: Sequence[Node],
+        arguments: Sequence[CType],
+        env: Env,
+        *,
+        is_template: bool,
+    ) -> tuple[float, ...] | None:
         """How badly the arguments fit; None if they do not."""
-        total = 0.0 if entry.head is None else 0.5
-        if entry.body is None:
-            total += 0.25
+        total, place = 0.0, float(entry.body is None)
         if syntax.has_word(entry.node, "__host__") and not syntax.has_word(
             entry.node, "__device__"
         ):
-            total += 0.3
+            place += 2.0
         result = entry.node.child_by_field_name("type")
         if entry.head and result is not None and "enable_if" in syntax.text(result):
             declared = self._s.typenames.type(result, env)
             if declared == traits.NO_TYPE:
                 return None
         for parameter, actual in zip(parameters, arguments, strict=False):
+            if parameter.type == "variadic_parameter":
+                total += _ELLIPSIS
+                break
             if is_pack(parameter):
-                return total + 0.3
+                break
             wanted = self.parameter_type(parameter, env)
             step = self.conversion_cost(wanted, actual)
             if step is None:
                 return None
             total += step
-            if entry.head and parameter.child_by_field_name("declarator") is not None:
-                total -= 0.01 * syntax.text(parameter).count("*")
-        return total
+        return total, float(is_template), place
 
     def conversion_cost(self, wanted: CType, actual: CType) -> float | None:
         """0 for the same type, more for conversions, None where there is none."""
@@ -264,6 +296,12 @@ class Overloads:
             penalty = _binding_cost(wanted, actual)
         if wanted_bare == bare or _same_rows(wanted_bare, bare):
             return penalty
+        if (
+            isinstance(wanted, types.Reference)
+            and penalty >= _FORBIDDEN
+            and not isinstance(bare, types.Unknown)
+        ):
+            return penalty
         if isinstance(wanted_bare, types.GroupType) and isinstance(bare, types.GroupType):
             return 1.0
         if isinstance(wanted_bare, types.Unknown) or isinstance(bare, types.Unknown):
@@ -275,6 +313,9 @@ class Overloads:
         if isinstance(wanted_bare, types.Record) or isinstance(bare, types.Record):
             return self._record_cost(wanted_bare, bare)
         if types.is_arithmetic(wanted_bare) and types.is_arithmetic(bare):
+            own, target = types.enumeration(bare), types.enumeration(wanted_bare)
+            if target is not None or (own is not None and own.scoped):
+                return _FORBIDDEN  # no enumeration comes from a number, a scoped one is none
             if types.promoted(bare) == wanted_bare or (bare, wanted_bare) == (
                 types.FLOAT,
                 types.DOUBLE,
@@ -283,7 +324,7 @@ class Overloads:
             crossing = types.is_floating(bare) != types.is_floating(wanted_bare)
             return (2.5 if crossing else 2.0) + penalty
         if wanted_bare == types.BOOL and isinstance(bare, types.Pointer):
-            return 4.0
+            return 2.6
         return None
 
     def _pointer_cost(self, wanted: types.Pointer, actual: CType) -> float | None:
@@ -291,20 +332,23 @@ class Overloads:
             return 3.0 if types.is_integer(actual) else self._record_cost(wanted, actual)
         to, source = wanted.target, actual.target
         if types.unqualified(to) == types.unqualified(source) or _same_rows(to, source):
-            return 0.1 if to.const or not source.const else 1.5
-        if types.VOID in (types.unqualified(to), types.unqualified(source)):
-            return 2.0
+            return 0.1 if to.const or not source.const else _FORBIDDEN
+        dropped = _FORBIDDEN if source.const and not to.const else 0.0
+        added = 0.05 if to.const and not source.const else 0.0
+        if types.unqualified(to) == types.VOID:
+            return 2.3 + dropped + added
+        if types.unqualified(source) == types.VOID:
+            return 2.4  # nullptr: nothing else converts
         if isinstance(to, types.Record) and isinstance(source, types.Record):
-            return None if self._s.records.base_path(source, to.cname) is None else 1.5
+            path = self._s.records.base_path(source, to.cname)
+            return None if path is None else 2.0 + 0.01 * len(path) + dropped + added
         return None if not isinstance(to, types.Unknown | types.FunctionType) else 2.5
 
     def _record_cost(self, wanted: CType, actual: CType) -> float | None:
-        if (
-            isinstance(wanted, types.Record)
-            and isinstance(actual, types.Record)
-            and self._s.records.base_path(actual, wanted.cname) is not None
-        ):
-            return 1.5
+        if isinstance(wanted, types.Record) and isinstance(actual, types.Record):
+            path = self._s.records.base_path(actual, wanted.cname)
+            if path is not None:
+                return 2.0 + 0.01 * len(path)
         if isinstance(actual, types.Record) and self._s.methods.has_conversion(actual, wanted):
             return 4.0
         if isinstance(wanted, types.Record):
@@ -317,19 +361,26 @@ class Overloads:
 def _receiver_cost(entry: FunctionEntry, receiver: CType) -> float:
     """How badly a method fits the object it is called on."""
     const = syntax.has_word(entry.declarator, "const")
-    if const == receiver.const:
-        return 0.0
-    return 0.02 if const else 0.6
+    is_object = isinstance(receiver, types.Reference) and not receiver.rvalue
+    bound = syntax.child(entry.declarator, "ref_qualifier")
+    wanted = syntax.text(bound) if bound is not None else ""
+    if (wanted == "&&" and is_object) or (wanted == "&" and not is_object and not const):
+        return _FORBIDDEN
+    cost = 0.01 if wanted == "&" and not is_object else 0.0
+    if const == types.strip_reference(receiver).const:
+        return cost
+    return cost + 0.02 if const else _FORBIDDEN
 
 
 def _binding_cost(wanted: types.Reference, actual: CType) -> float:
     """How badly a reference fits an object (which comes as a reference) or a value."""
-    is_object = isinstance(actual, types.Reference)
-    if wanted.target.const:
-        return 0.0 if types.strip_reference(actual).const else 0.02
+    is_object = isinstance(actual, types.Reference) and not actual.rvalue
+    const = types.strip_reference(actual).const
     if wanted.rvalue:
-        return 0.5 if is_object else 0.01
-    return 0.0 if is_object and not types.strip_reference(actual).const else 0.6
+        return _FORBIDDEN if is_object or (const and not wanted.target.const) else 0.0
+    if wanted.target.const:
+        return 0.0 if const and is_object else 0.02
+    return 0.0 if is_object and not const else _FORBIDDEN
 
 
 def _same_rows(to: CType, source: CType) -> bool:

@@ -38,7 +38,17 @@ class QualifiedNames:
             if around is not None and scope is not None:
                 around = self._step(around, scope, env)
             name = following
-        return (None if around is None else self._inside(around, base_name(name))), name
+        return (None if around is None else self._inside(around, base_name(name), env)), name
+
+    def functions(self, node: Node, env: Env) -> list[tuple[index.FunctionEntry, Found]]:
+        """The functions a qualified name may mean."""
+        found, last = self.resolve(node, env)
+        if found is None:
+            return []
+        scope = found.env.scope
+        if found.record is not None or scope is None or scope.kind != "namespace":
+            return found.functions()
+        return self._s.names.declared(scope, base_name(last), env.limit) or found.functions()
 
     def _first(self, node: Node, env: Env) -> object:
         if node.type in _TEMPLATES or node.type in ("decltype", "dependent_type"):
@@ -47,7 +57,7 @@ class QualifiedNames:
         return None if found is None else self._context(found, env)
 
     def _step(self, around: object, node: Node, env: Env) -> object:
-        found = self._inside(around, base_name(node))
+        found = self._inside(around, base_name(node), env)
         if found is None:
             return None
         if node.type in _TEMPLATES:
@@ -73,10 +83,12 @@ class QualifiedNames:
     def _record(type_: types.CType | None) -> object:
         return type_ if isinstance(type_, types.Record) else None
 
-    def _inside(self, around: object, name: str) -> Found | None:
+    def _inside(self, around: object, name: str, env: Env) -> Found | None:
         match around:
             case index.Scope():
-                return self._s.names.in_scope(around, name)
+                return self._s.names.in_scope(around, name, env.limit) or self._s.names.in_scope(
+                    around, name
+                )
             case types.Record():
                 found = self._s.records.member(around, name)
                 if found is not None and found.member is not None:
@@ -84,8 +96,8 @@ class QualifiedNames:
                 return found
             case index.EnumEntry():
                 entries = around.inner.entries.get(name)
-                env = self._s.names.scope_env(around.scope)
-                return Found(env, entries=entries) if entries else None
+                home = self._s.names.scope_env(around.scope)
+                return Found(home, entries=entries) if entries else None
             case _:
                 return None
 

@@ -30,6 +30,7 @@ from coalescecheck.frontend.rewrite.overlap import check_bases
 from coalescecheck.frontend.rewrite.packing import pack
 from coalescecheck.frontend.rewrite.syntax import text
 from coalescecheck.frontend.rewrite.types import CType, Field, Layout, Record
+from coalescecheck.frontend.rewrite.visibility import visible_end
 
 if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
@@ -43,6 +44,7 @@ class RecordSource:
     """Where a record comes from; ``env`` shows its template arguments and members.
 
     ``entry`` may be a specialisation of ``template``, whose arguments are ``arguments``.
+    ``dependent`` are the bases (C names) that depend on template arguments.
     """
 
     entry: index.RecordEntry
@@ -50,6 +52,7 @@ class RecordSource:
     template: index.RecordEntry
     arguments: tuple[Argument, ...]
     bases: list[Record] = field(default_factory=list)
+    dependent: set[str] = field(default_factory=set)
 
 
 class Records:
@@ -89,7 +92,7 @@ class Records:
         keyword_union = entry.node.type == "union_specifier"
         layout = Layout(cname, keyword_union, shown=entry.name)
         record = self._known[key] = Record(cname, layout)
-        inner = Env(home, dict(bound), record=record)
+        inner = Env(home, dict(bound), record=record, limit=visible_end(entry))
         source = RecordSource(entry, inner, template, arguments)
         layout.source = source
         self._open.add(cname)
@@ -232,6 +235,8 @@ class Records:
             if not isinstance(type_, Record) or type_.cname in self._open:
                 continue  # not known, or its own base: a recursion without an end
             source.bases.append(type_)
+            if _depends(base, source.env):
+                source.dependent.add(type_.cname)
             name = f"base__{type_.cname}"
             layout.bases[type_.cname] = name
             if type_.layout.fields:  # an empty base takes no room
@@ -257,7 +262,12 @@ class Records:
             declared = self._s.typenames.declared(node, declarator, env)
             if isinstance(types.strip(declared), types.GroupType):
                 declared = types.strip(declared)  # nothing of it exists at run time
-            out.append(Field(c_name(text(name)), types.unqualified(declared), bits, align))
+            out.append(
+                Field(
+                    c_name(text(name)), types.unqualified(declared), bits, align,
+                    const=declared.const, mutable=syntax.has_word(node, "mutable"),
+                )
+            )  # fmt: skip
         return out
 
     def _unnamed_member(self, node: Node, env: Env) -> Record:
@@ -287,29 +297,70 @@ class Records:
         source = self.source(record)
         return source.entry if source is not None else None
 
-    def member(self, record: Record, name: str) -> Found | None:
+    def early_member(self, record: Record, name: str) -> Found | None:
+        """What an unqualified ``name`` means in a method: as :meth:`member`, not looked for in
+        bases that depend on template arguments (they are not known where the template is)."""
+        return self.member(record, name, early=True)
+
+    def member(self, record: Record, name: str, *, early: bool = False) -> Found | None:
         """What ``name`` means inside ``record``: a field, or entries of it or its bases."""
         source = self.source(record)
         env = source.env if source is not None else Env(None)
-        type_ = field_type(record.layout, c_name(name))
-        if type_ is not None:
-            return Found(env, member=FieldPath((c_name(name),), type_), record=record)
+        field_ = field_named(record.layout, c_name(name))
+        if field_ is not None:
+            type_ = types.qualified(field_.type, const=field_.const)
+            path = FieldPath((c_name(name),), type_, field_.mutable)
+            return Found(env, member=path, record=record)
         if source is None:
             return None
         if name and name == source.entry.name:  # the injected class name
             self._maybe_forward(record)
             return Found(env, binding=TypeBound(record))
         entries = self._entries(source, name)
+        if any(isinstance(e, index.UsingEntry) for e in entries):
+            return self._with_used(record, source, entries)
         if entries:
             return Found(env, entries=entries, record=record)
         for base in source.bases:
-            found = self.member(base, name)
+            if early and base.cname in source.dependent:
+                continue
+            found = self._of_base(record, base, name)
             if found is not None:
-                if found.member is not None and found.record is not None:
-                    step = record.layout.bases[base.cname]
-                    found.member = FieldPath((step, *found.member.path), found.member.type)
                 return found
         return None
+
+    def _of_base(self, record: Record, base: Record, name: str) -> Found | None:
+        found = self.member(base, name)
+        if found is not None and found.member is not None and found.record is not None:
+            step = record.layout.bases[base.cname]
+            found.member.path = (step, *found.member.path)
+        return found
+
+    def _with_used(
+        self, record: Record, source: RecordSource, entries: list[index.Entry]
+    ) -> Found | None:
+        """Entries with ``using Base::name;`` among them: its functions join those of the class."""
+        own: list[index.Entry] = [e for e in entries if not isinstance(e, index.UsingEntry)]
+        result = Found(source.env, entries=own, record=record)
+        for entry in entries:
+            if not isinstance(entry, index.UsingEntry):
+                continue
+            path, _, name = _without_arguments(entry.target).rpartition("::")
+            for base in self._bases_named(record, path.rpartition("::")[2]):
+                found = self._of_base(record, base, name)
+                if found is not None and found.member is not None:
+                    return found
+                if found is not None:
+                    result.also.append(found)
+        if not own and len(result.also) == 1:
+            return result.also[0]
+        return result if own or result.also else None
+
+    def _bases_named(self, record: Record, name: str) -> list[Record]:
+        """The bases of a class by the name of their class, or else all."""
+        source = self.source(record)
+        bases = source.bases if source is not None else []
+        return [b for b in bases if b.layout.shown == name] or bases
 
     def _entries(self, source: RecordSource, name: str) -> list[index.Entry]:
         """Entries inside the class; methods defined outside replace their prototypes."""
@@ -375,6 +426,31 @@ class Records:
         return None
 
 
+def _depends(node: Node, env: Env) -> bool:
+    """Whether a base class is named with template parameters."""
+    for part in syntax.walk(node):
+        if part.type not in ("type_identifier", "identifier", "namespace_identifier"):
+            continue
+        at: Env | None = env
+        while at is not None:
+            if text(part) in at.names:
+                if at.function is None:  # else a class of the function, which has no such bases
+                    return True
+                break
+            at = at.parent
+    return False
+
+
+def _without_arguments(path: str) -> str:
+    """``A<T>::f`` without template arguments."""
+    depth, kept = 0, ""
+    for character in path:
+        depth += character == "<"
+        kept += character if depth == 0 else ""
+        depth -= character == ">"
+    return kept
+
+
 def defined(entry: index.RecordEntry) -> index.RecordEntry:
     """The entry with a body where the program declares the class before it defines it."""
     if entry.node.child_by_field_name("body") is not None or not entry.name:
@@ -392,15 +468,15 @@ def _owner_name(node: Node) -> str:
     return text(name).rsplit("::", 1)[-1] if name is not None else ""
 
 
-def field_type(layout: Layout, name: str) -> CType | None:
-    """The type of a field, looking through anonymous members."""
+def field_named(layout: Layout, name: str) -> Field | None:
+    """A field, looking through anonymous members."""
     for member in layout.fields:
         if member.name == name:
-            return member.type
+            return member
         if not member.name and isinstance(member.type, Record):
-            type_ = field_type(member.type.layout, name)
-            if type_ is not None:
-                return type_
+            inner = field_named(member.type.layout, name)
+            if inner is not None:
+                return inner
     return None
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import TypeVar
 
 from tree_sitter import Node
 
@@ -56,6 +57,8 @@ from coalescecheck.frontend.rewrite.types import CType, Record
 from coalescecheck.frontend.rewrite.virtual import Virtual
 from coalescecheck.source import Span
 
+T = TypeVar("T", bound=CType)
+
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 
 
@@ -78,10 +81,11 @@ class Session:
         self._opaque = 0
         self._builtin: dict[str, CType] = {}
         self._anonymous: dict[tuple[int, str], RecordEntry] = {}
+        self._enumerations: dict[int, types.Enumeration] = {}
         self._numbers: dict[int, int | None] = {}
         self._writing: list[FunctionWriter] = []
         self.records = Records(self)
-        self.names = Names(top, self.records.member)
+        self.names = Names(top, self.records.member, self.records.early_member)
         self.qualified = QualifiedNames(self)
         self.typenames = TypeNames(self)
         self.conversions = Conversions(self)
@@ -268,6 +272,18 @@ class Session:
             self._anonymous[key] = entry
         return entry
 
+    def enumeration(self, node: Node, env: Env) -> types.Enumeration:
+        """The identity of an enumeration."""
+        known = self._enumerations.get(node.id)
+        if known is None:
+            scoped = syntax.child(node, "class", "struct") is not None
+            at: Env | None = env
+            while at is not None and at.scope is None:
+                at = at.parent
+            scope = at.scope if at is not None else None
+            known = self._enumerations[node.id] = types.Enumeration(scoped, scope)
+        return known
+
     def enumerator(self, entry: EnumeratorEntry, env: Env) -> int | None:
         """The value of an enumerator."""
         key = id(entry)
@@ -333,8 +349,8 @@ class Session:
         return env.function.self_type if env.function is not None else None
 
     @staticmethod
-    def self_object(env: Env, record: Record) -> Record:
-        """``record`` as a method sees its object or a part of it: const in a const method."""
+    def self_object(env: Env, record: T) -> T:
+        """A type as a method sees its object or a part of it: const in a const method."""
         return types.qualified(record, const=env.function is not None and env.function.self_const)
 
     def self_name(self, env: Env) -> str:

@@ -95,6 +95,8 @@ class TypeNames:
                 rvalue = syntax.child(at, "&&") is not None
                 if not isinstance(base, types.Reference):
                     base = types.Reference(base, rvalue)
+                elif base.rvalue and not rvalue:
+                    base = types.Reference(base.target)
             elif kind == "array_declarator":
                 base = self._array(at, base, env)
             elif kind == "function_declarator":
@@ -212,7 +214,7 @@ class TypeNames:
             if isinstance(other, index.AliasEntry):
                 return self.alias(other, found.env)
             if isinstance(other, index.EnumEntry):
-                return self._enum_type(other.node, found.env)
+                return self.enum_type(other.node, found.env)
         return None
 
     def _injected(self, entry: index.RecordEntry, env: Env) -> CType | None:
@@ -387,9 +389,16 @@ class TypeNames:
         body = node.child_by_field_name("body")
         if body is not None and env.function is not None:
             self._s.local_names.local_enum(node, env)
-        return self._enum_type(node, env)
+        return self.enum_type(node, env)
 
-    def _enum_type(self, node: Node, env: Env) -> CType:
+    def enum_type(self, node: Node, env: Env) -> CType:
+        """The type of an enumeration: an integer type that overloads tell from all others."""
+        below = self._below(node, env)
+        if not isinstance(below, types.Scalar):
+            return below
+        return types.Scalar(below.name, self._s.enumeration(node, env))
+
+    def _below(self, node: Node, env: Env) -> CType:
         base = node.child_by_field_name("base")
         if base is not None:
             return types.strip(self.type(base, env))

@@ -21,11 +21,21 @@ class CType:
     volatile: bool = field(default=False, kw_only=True)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Enumeration:
+    """One enumeration of the program; ``scope`` is the namespace or class it is in."""
+
+    scoped: bool
+    scope: object
+
+
 @dataclass(frozen=True, slots=True)
 class Scalar(CType):
-    """An arithmetic type or void, by its C spelling (``unsigned int``, ``float``, ``__half``)."""
+    """An arithmetic type or void, by its C spelling (``unsigned int``, ``float``, ``__half``);
+    ``enum`` tells an enumeration from the integer type below it."""
 
     name: str
+    enum: Enumeration | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +74,15 @@ class FunctionType(CType):
 @dataclass(frozen=True, slots=True)
 class Field:
     """A data member; ``bits`` is the width of a bit-field, ``align`` a declared
-    alignment in bytes.  An anonymous struct or union has no name."""
+    alignment in bytes.  An anonymous struct or union has no name.  C sees no ``const`` member,
+    so that constructors can set it."""
 
     name: str
     type: CType
     bits: int | None = None
     align: int = 0
+    const: bool = False
+    mutable: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -226,6 +239,11 @@ def is_arithmetic(type_: CType) -> bool:
     return isinstance(type_, Scalar) and type_.name in _ARITHMETIC
 
 
+def enumeration(type_: CType) -> Enumeration | None:
+    """The enumeration that ``type_`` is, None for all other types."""
+    return type_.enum if isinstance(type_, Scalar) else None
+
+
 def is_integer(type_: CType) -> bool:
     return _kind(type_) in ("int", "uint")
 
@@ -241,8 +259,9 @@ def _kind(type_: CType) -> str:
 def promoted(type_: CType) -> CType:
     """The integer promotions."""
     type_ = unqualified(type_)
-    if is_integer(type_) and isinstance(type_, Scalar) and _ARITHMETIC[type_.name][2] < 3:
-        return INT
+    if is_integer(type_) and isinstance(type_, Scalar):
+        small = _ARITHMETIC[type_.name][2] < 3
+        return INT if small else Scalar(type_.name)
     return type_
 
 

@@ -96,6 +96,7 @@ GOES_ON = {
     "memory of a block beyond reason": kernel(
         "__shared__ float s[1 << 30]; a[t] = s[t];",
     ),
+    "a long line of minus signs": kernel(f"int x = n; {'-' * 50} x; a[x + t] = 0;"),
     "nested class templates": kernel(
         f"a[{'V<' * 40}int{' >' * 40}().v] = 0;", "template <class T> struct V { T v; };\n"
     ),

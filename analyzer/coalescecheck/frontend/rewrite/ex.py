@@ -28,7 +28,8 @@ class Ex:
     """A C expression.
 
     ``type`` is no reference.  ``address`` is C text for its address where that is simpler than
-    ``&piece``.  ``pure`` says that evaluating it touches no memory and has no effect.
+    ``&piece``; where that text assigns first, ``home`` is the address alone.  ``pure`` says that
+    evaluating it touches no memory and has no effect.
     ``captures`` are the hidden arguments of a lambda value, ``target`` the object whose address
     the expression is.  A ``named`` constant is written as its value, and an object all the same;
     a ``moved`` object is one that overloads may take for a value (``std::move``).
@@ -40,6 +41,7 @@ class Ex:
     value: Value | None = None
     lvalue: bool = False
     address: Piece | None = None
+    home: Piece | None = None
     pure: bool = False
     captures: tuple[Piece, ...] = ()
     target: Ex | None = None

@@ -5,6 +5,7 @@ In: operator expressions.  Out: :class:`Ex`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
@@ -13,7 +14,7 @@ from coalescecheck.frontend import constants, ctypes_lp64
 from coalescecheck.frontend.misread_casts import is_within_operator
 from coalescecheck.frontend.rewrite import misread, syntax, types
 from coalescecheck.frontend.rewrite.builtin_types import is_vector
-from coalescecheck.frontend.rewrite.emit import Mark, Piece, plain
+from coalescecheck.frontend.rewrite.emit import Mark, plain
 from coalescecheck.frontend.rewrite.env import Env
 from coalescecheck.frontend.rewrite.ex import (
     ASSIGN,
@@ -278,8 +279,7 @@ class Operators:
         mark = Mark(node.start_byte)
         if prefix:
             piece = (mark, sign, Mark(node.start_byte, leads=True), operand.at(UNARY))
-            place = self._assigned_place(operand, piece)
-            return Ex(piece, operand.type, UNARY, lvalue=True, address=place)
+            return _assigned(operand, Ex(piece, operand.type, UNARY))
         return Ex((operand.at(PRIMARY), sign), types.unqualified(operand.type), PRIMARY)
 
     # -- assignment ---------------------------------------------------------------------
@@ -316,15 +316,7 @@ class Operators:
         elif not self._c_accepts(sign[:-1], target.decayed, value.decayed):
             return self._s.say_opaque(f"operator {sign}", [target, value], target.type, node)
         piece = (target.at(UNARY), f" {sign} ", value.at(ASSIGN))
-        return Ex(
-            piece, types.unqualified(target.type), ASSIGN, lvalue=True,
-            address=self._assigned_place(target, piece),
-        )  # fmt: skip
-
-    @staticmethod
-    def _assigned_place(target: Ex, piece: Piece) -> Piece:
-        """An assignment is an lvalue in C++ and none in C."""
-        return ("(", piece, ", ", address_of(target), ")")
+        return _assigned(target, Ex(piece, types.unqualified(target.type), ASSIGN))
 
     # -- subscripts and casts -----------------------------------------------------------
 
@@ -421,7 +413,13 @@ def _place(ex: Ex) -> Ex:
     if ex.address is None or isinstance(ex.type, types.Record):
         return ex
     changed = ex.precedence <= CONDITIONAL or plain(ex.piece).startswith(("++", "--"))
-    return dereferenced(ex.address, ex.type) if changed else ex
+    return replace(dereferenced(ex.address, ex.type), home=ex.home) if changed else ex
+
+
+def _assigned(target: Ex, done: Ex) -> Ex:
+    """An assignment is an lvalue in C++ and none in C."""
+    home = address_of(target) if target.home is None else target.home
+    return replace(done, lvalue=True, address=("(", done.piece, ", ", home, ")"), home=home)
 
 
 _OPERATOR_NAMES = {

@@ -313,7 +313,7 @@ class _Summarizer:
         fits = widest(self._ctx, (fit for reach in reaches for fit in reach.fits))
         if not fits or (outcome.units.min, outcome.units.max) == (1, WARP_SIZE):
             return result
-        texts = (self._pieces.display(f.text(self._ctx, self._renderer)) for f in fits)
+        texts = (in_cuda(f.text(self._ctx, self._renderer)) for f in fits)
         return replace(result, assumptions=tuple(dict.fromkeys((*result.assumptions, *texts))))
 
     def _with_footprint(self, result: AccessResult, questions: list[Question]) -> AccessResult:

@@ -116,6 +116,12 @@ def test_data_cannot_be_given() -> None:
     assert found.certainty == "data-dependent"
 
 
+def test_only_names_of_the_source_are_named() -> None:
+    found = _read(f"o[0] = a[({T} + n) % m];", {})
+    row = "where in its row the warp lies is not known"
+    assert found.reason == f"alignment: depends on m, n; {row}"
+
+
 def _read(body: str, known: Mapping[str, Any]) -> Any:
     return result(body, "s" if " s[" in body else "a", **known)
 

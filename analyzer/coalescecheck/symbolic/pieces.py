@@ -160,8 +160,7 @@ class PieceCounter:
             certainty = "exact" if outcome.requests is not None else "exact-symbolic"
             return replace(outcome, certainty=certainty)
         unknown = [symbol for _, symbol in self._ctx.symbols(moving(self._ctx, question))]
-        names = ", ".join(sorted({plain_name(s.name) for s in unknown if s.kind != "data"}))
-        reason = data or f"depends on {names}"
+        reason = data or "; ".join(_dependences(unknown))
         return replace(outcome, reason=f"alignment: {reason}{self._givable.settled(unknown)}")
 
     def _varying_data(self, lanes: Form) -> Symbol | None:
@@ -169,3 +168,11 @@ class PieceCounter:
             if symbol.varying and symbol.kind in ("data", "base"):
                 return symbol
         return None
+
+
+def _dependences(unknown: list[Symbol]) -> list[str]:
+    """What is not known, in words: names of the source, and reasons for what has no name there."""
+    plain = [s for s in unknown if s.kind != "data"]
+    names = sorted({plain_name(s.name) for s in plain if not s.reason})
+    reasons = sorted({s.reason for s in plain if s.reason})
+    return [f"depends on {', '.join(names)}", *reasons] if names else reasons

@@ -29,7 +29,7 @@ from coalescecheck.symbolic.warps import Alike, alike
 
 Ints = NDArray[np.int64]
 LANE_LIMIT = 1 << 24  # lane addresses evaluated for one piece
-CHUNK = 1 << 20
+CHUNK = 1 << 16  # lanes measured at once: what fits into a processor's cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,8 @@ class Counter:
         self, split: Split, guards: list[Form], ranges: Mapping[int, int], target: Target
     ) -> Tally:
         """Count all requests.  Raises TooMany when the launch cannot be enumerated."""
-        moved = number(split.uniform.constant % target.modulus)  # all that matters of it
+        step = _step(self._shifts(split.unknown, target.modulus), target.modulus)
+        moved = number(split.uniform.constant % step)  # all that matters of it
         rest = split.uniform - number(split.uniform.constant)
         key = (split.lanes, rest, moved, split.unknown, *guards, *ranges.items(), target)
         known = self._tallies.get(key)
@@ -187,8 +188,9 @@ class Counter:
     def _tally(
         self, split: Split, guards: list[Form], ranges: Mapping[int, int], target: Target
     ) -> Tally:
-        rows, switches, whole = self._rows(split, guards, ranges, target)
         shifts = self._shifts(split.unknown, target.modulus)
+        step = _step(shifts, target.modulus)
+        rows, switches, whole = self._rows(split, guards, ranges, step)
         return self._evaluate(split, rows, switches, whole, shifts, target)
 
     def scan(
@@ -201,13 +203,14 @@ class Counter:
         values: list[int],
     ) -> dict[int, Tally]:
         """Count all requests for every value of one unknown symbol."""
-        rows, switches, whole = self._rows(split, guards, ranges, target)
         groups: dict[tuple[int, ...], list[tuple[int, int]]] = {}
         for value in values:
             unknown = self.ctx.substitute(split.unknown, {symbol: number(value)})
             rest = unknown - number(unknown.constant)
             shifts = self._shifts(rest, target.modulus)
             groups.setdefault(shifts, []).append((value, unknown.constant))
+        step = max(_step(shifts, target.modulus) for shifts in groups)
+        rows, switches, whole = self._rows(split, guards, ranges, step)
         result: dict[int, Tally] = {}
         for shifts, members in groups.items():
             many = _repeated(rows, symbol, members)
@@ -217,7 +220,7 @@ class Counter:
         return result
 
     def _rows(
-        self, split: Split, guards: list[Form], ranges: Mapping[int, int], target: Target
+        self, split: Split, guards: list[Form], ranges: Mapping[int, int], modulus: int
     ) -> tuple[Rows, list[Switch], list[Form]]:
         if prod(ranges.values()) > MOST_REQUESTS:
             raise TooMany
@@ -229,7 +232,7 @@ class Counter:
             else:
                 switches.append(switch)
         raw = self._raw(split, switches, whole, ranges)
-        rows = classes(self.ctx, ranges, split.uniform, tuple(switches), raw, target.modulus)
+        rows = classes(self.ctx, ranges, split.uniform, tuple(switches), raw, modulus)
         if rows is None:
             raise TooMany
         return rows, switches, whole
@@ -259,7 +262,7 @@ class Counter:
         shifts: tuple[int, ...],
         target: Target,
     ) -> Tally:
-        kinds = self._kinds(split, switches, whole, target)
+        kinds = self._kinds(split, switches, whole, _step(shifts, target.modulus))
         if rows.size * len(shifts) * len(kinds.first) * WARP_SIZE > LANE_LIMIT:
             raise TooMany
         forms = (split.lanes, *whole, *(s.lanes for s in switches))
@@ -281,14 +284,14 @@ class Counter:
         return _joined(parts, shifts)
 
     def _kinds(
-        self, split: Split, switches: list[Switch], whole: list[Form], target: Target
+        self, split: Split, switches: list[Switch], whole: list[Form], modulus: int
     ) -> Alike:
         """The warps that have to be counted."""
         guards = (*whole, *(s.lanes for s in switches))
-        key = (split.lanes, guards, target.modulus)
+        key = (split.lanes, guards, modulus)
         known = self._alike.get(key)
         if known is None:
-            known = alike(self.ctx, self.lanes, split.lanes, guards, target.modulus)
+            known = alike(self.ctx, self.lanes, split.lanes, guards, modulus)
             self._alike[key] = known
         return known
 
@@ -309,6 +312,12 @@ class Counter:
         for guard in whole:
             active &= evaluator.form(guard) != 0
         return active
+
+
+def _step(shifts: tuple[int, ...], modulus: int) -> int:
+    """What matters of a known place beside the unknown shifts: requests that start a multiple of
+    the shifts' step apart are the same ones, taken over all shifts."""
+    return shifts[1] - shifts[0] if len(shifts) > 1 else modulus
 
 
 def _comparison(ctx: Context, guard: Form) -> tuple[str, Form] | None:

@@ -326,29 +326,36 @@ class Context:
             divisor = gcd(divisor, factor)
         return divisor
 
-    def substitute(self, form: Form, values: dict[int, Form]) -> Form:
+    def substitute(
+        self, form: Form, values: dict[int, Form], done: dict[int, Form] | None = None
+    ) -> Form:
         """The form with symbols replaced, inside atoms as well.
 
         Atoms are rebuilt as they are: bounds stay those of the original (still valid when the
-        replacement lies inside the symbol's own bounds).
+        replacement lies inside the symbol's own bounds).  ``done`` keeps what became of each
+        generator: one that stands in several places is rebuilt once.
         """
-        if not self.leaves(form) & values.keys():
+        if self.leaves(form).isdisjoint(values):
             return form
+        done = {} if done is None else done
         result = ZERO
         for monomial, coefficient in form.terms.items():
             product = number(coefficient)
             for g in monomial:
-                product = product * self._substituted(g, values)
+                new = done.get(g)
+                if new is None:
+                    new = done[g] = self._substituted(g, values, done)
+                product = product * new
             result = result + product
         return result
 
-    def _substituted(self, g: int, values: dict[int, Form]) -> Form:
+    def _substituted(self, g: int, values: dict[int, Form], done: dict[int, Form]) -> Form:
         if g in values:
             return values[g]
         generator = self.generators[g]
-        if isinstance(generator, Symbol) or not self._leaves_of(g) & values.keys():
+        if isinstance(generator, Symbol) or self._leaves_of(g).isdisjoint(values):
             return Form({(g,): 1})
-        args = tuple(self.substitute(arg, values) for arg in generator.args)
+        args = tuple(self.substitute(arg, values, done) for arg in generator.args)
         return self.atom(generator.op, args, (generator.low, generator.high), generator.data)
 
 

@@ -55,27 +55,38 @@ __all__ = [
 ]
 
 
-def replaced(ctx: Context, form: Form, values: dict[int, Form]) -> Form:
-    """The form with symbols replaced, every operation applied anew so that it simplifies."""
-    if not ctx.leaves(form) & values.keys():
+def replaced(
+    ctx: Context, form: Form, values: dict[int, Form], done: dict[int, Form] | None = None
+) -> Form:
+    """The form with symbols replaced, every operation applied anew so that it simplifies.
+
+    ``done`` keeps what became of each generator, which may stand in several places.
+    """
+    if ctx.leaves(form).isdisjoint(values):
         return form
+    done = {} if done is None else done
     result = ZERO
     for monomial, coefficient in form.terms.items():
         term = number(coefficient)
         for g in monomial:
-            term = term * _replaced_generator(ctx, g, values)
+            new = done.get(g)
+            if new is None:
+                new = done[g] = _replaced_generator(ctx, g, values, done)
+            term = term * new
         result = result + term
     return result
 
 
-def _replaced_generator(ctx: Context, g: int, values: dict[int, Form]) -> Form:
+def _replaced_generator(
+    ctx: Context, g: int, values: dict[int, Form], done: dict[int, Form]
+) -> Form:
     if g in values:
         return values[g]
     generator = ctx.generators[g]
     alone = Form({(g,): 1})
-    if isinstance(generator, Symbol) or not ctx.leaves(alone) & values.keys():
+    if isinstance(generator, Symbol) or ctx.leaves(alone).isdisjoint(values):
         return alone
-    args = tuple(replaced(ctx, arg, values) for arg in generator.args)
+    args = tuple(replaced(ctx, arg, values, done) for arg in generator.args)
     match generator.op:
         case "fdiv" if args[1].is_constant and args[1].constant > 0:
             return floor_divide(ctx, args[0], args[1].constant)

@@ -269,18 +269,9 @@ def _of_construction(
         if inner is None:
             return None
         class_name = inner
-    if not any(_names_class(node) for node in values.scopes.occurrences(node_text(class_name))):
+    if not values.types.is_class(node_text(class_name)):
         return None
     return _named(values, named, 0, context)
-
-
-def _names_class(node: Node) -> bool:
-    parent = node.parent
-    return (
-        parent is not None
-        and parent.type in ("struct_specifier", "class_specifier")
-        and parent.child_by_field_name("name") == node
-    )
 
 
 # -- spelling ----------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ from tree_sitter import Node
 from coalescecheck.frontend.ctypes_lp64 import Value
 from coalescecheck.frontend.host.deduction import WORD, substituted
 from coalescecheck.frontend.host.scopes import (
-    ancestors,
     declared_name,
     expressions,
     node_text,
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from coalescecheck.frontend.host.values import HostValues
 
 _MAX_ALIASES = 4  # local aliases of one another
-_ALIASES = ("type_definition", "alias_declaration")
-_RECORDS = ("struct_specifier", "class_specifier", "union_specifier", "enum_specifier")
 _OPEN_SCOPES = ("translation_unit", "linkage_specification", "template_declaration")
 
 
@@ -79,7 +76,7 @@ def spelled(values: HostValues, type_: Node, context: Context) -> str | None:
     if "decltype" in source:
         return None  # it speaks of variables around it
     names: dict[str, str | None] = {name: b.source for name, b in context.bound.items()}
-    for around in ancestors(type_):
+    for around in values.scopes.around(type_):
         if around.type == "template_declaration":
             for parameter in expressions(around.child_by_field_name("parameters")):
                 names.setdefault(declared_name(parameter), None)
@@ -98,19 +95,14 @@ def _local_aliases(
 ) -> dict[str, str | None]:
     """What the local type names in a type stand for."""
     found: dict[str, str | None] = {}
-    around = {a.id for a in ancestors(use)}
+    around: set[int] | None = None
     for name in dict.fromkeys(WORD.findall(source)):
-        if name in names:
-            continue
-        for node in values.scopes.occurrences(name):
-            alias = node.parent
-            if alias is None or alias.type not in _ALIASES or alias.parent is None:
+        for alias in values.types.aliases(name) if name not in names else ():
+            if alias.scope.type in _OPEN_SCOPES or alias.start >= use.start_byte:
                 continue
-            role = "declarator" if alias.type == "type_definition" else "name"
-            if alias.child_by_field_name(role) != node or alias.parent.id not in around:
-                continue
-            if alias.parent.type not in _OPEN_SCOPES and node.start_byte < use.start_byte:
-                found[name] = " ".join(node_text(alias.child_by_field_name("type")).split())
+            around = around or {a.id for a in values.scopes.around(use)}
+            if alias.scope.id in around:
+                found[name] = alias.source
     return found
 
 
@@ -118,24 +110,14 @@ def _qualified(
     values: HostValues, source: str, use: Node, names: Mapping[str, str | None]
 ) -> dict[str, str | None]:
     """The types in a source that are declared in a namespace around ``use``, with its name."""
-    here = scope_path(use)
     found: dict[str, str | None] = {}
-    for name in dict.fromkeys(WORD.findall(source)) if here else ():
-        paths = [
-            scope_path(node.parent.parent)
-            for node in values.scopes.occurrences(name)
-            if node.parent is not None and node.parent.parent is not None and _declares(node)
-        ]
+    here: list[str] | None = None
+    for name in dict.fromkeys(WORD.findall(source)):
+        paths = values.types.paths(name) if name not in names else ()
+        if not any(paths):
+            continue
+        here = scope_path(use) if here is None else here
         around = [path for path in paths if path and path == here[: len(path)]]
-        if around and name not in names:
+        if around:
             found[name] = "::".join([*max(around, key=len), name])
     return found
-
-
-def _declares(name: Node) -> bool:
-    """Whether a name is where a class, an enumeration or an alias is declared."""
-    holder = name.parent
-    if holder is None or holder.type not in (*_ALIASES, *_RECORDS):
-        return False
-    role = "declarator" if holder.type == "type_definition" else "name"
-    return holder.child_by_field_name(role) == name

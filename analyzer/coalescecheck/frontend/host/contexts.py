@@ -65,6 +65,17 @@ def _of_function(values: HostValues, function: Node | None, depth: int) -> list[
     heads = own_parameters(function) if function is not None else []
     if function is None or not heads:
         return [Context()]
+    key = (function.id, depth)
+    if key not in values.instances:
+        values.instances[key] = _of_template(values, function, heads, depth)
+    return values.instances[key]
+
+
+def _of_template(
+    values: HostValues, function: Node, heads: list[Node], depth: int
+) -> list[Context]:
+    """Found once however many calls lead there: wrappers of wrappers would be followed again
+    along every path."""
     found: dict[tuple[Bound, ...], Context] = {}
     for call, bound in _instances(values, function, heads, depth):
         key = tuple(bound.values())

@@ -16,6 +16,9 @@ from coalescecheck.frontend.unit import Unit
 
 _MAX_OCCURRENCES = 4000  # of one name; beyond it the name counts as unknown
 
+_WORD_BYTES = frozenset(
+    bytes([byte]) for byte in range(128) if chr(byte).isalnum() or byte == ord("_")
+)
 _SCOPES = frozenset(
     {
         "compound_statement",
@@ -113,6 +116,14 @@ class Scopes:
         self._root = unit.tree.root_node
         self._nodes: dict[str, tuple[Node, ...]] = {}
         self._declared: dict[str, tuple[Declaration, ...]] = {}
+        self._resolved: dict[tuple[str, int], Declaration | None] = {}
+        self._around: dict[int, tuple[Node, ...]] = {}
+
+    def around(self, node: Node) -> tuple[Node, ...]:
+        """The nodes around ``node``, innermost first, found once: each step starts at the root."""
+        if node.id not in self._around:
+            self._around[node.id] = tuple(ancestors(node))
+        return self._around[node.id]
 
     def occurrences(self, name: str) -> tuple[Node, ...]:
         """The identifier nodes that spell ``name``; none when there are too many."""
@@ -129,18 +140,21 @@ class Scopes:
 
     def resolve(self, name: str, use: Node) -> Declaration | None:
         """The declaration that ``name`` (``A::b`` too) means at ``use``."""
+        key = (name, use.id)
+        if key not in self._resolved:
+            self._resolved[key] = self._resolve(name, use)
+        return self._resolved[key]
+
+    def _resolve(self, name: str, use: Node) -> Declaration | None:
         *path, last = name.split("::")
         candidates = [d for d in self.declarations(last) if d.kind != "function"]
         if path:
             named = [d for d in candidates if _ends_with(scope_path(d.scope), path)]
             return named[0] if len(named) == 1 else None
-        around = [use, *ancestors(use)]
-        for scope in around:
-            if scope.type not in _SCOPES:
-                continue
-            here = [d for d in candidates if d.scope == scope and _precedes(d, use)]
-            if here:
-                return here[-1]
+        visible = {d.scope.id: d for d in candidates if _precedes(d, use)}  # the last one of each
+        for scope in (use, *self.around(use)) if visible else ():
+            if scope.id in visible:
+                return visible[scope.id]
         return _by_using(candidates)
 
     def functions(self, name: str) -> list[Node]:
@@ -151,15 +165,29 @@ class Scopes:
     def _find(self, name: str) -> Iterator[Node]:
         if not re.fullmatch(r"[^\W\d]\w*", name):
             return
-        pattern = re.compile(rb"(?<![\w])" + re.escape(name.encode()) + rb"(?![\w])")
-        places = [m.start() for m in pattern.finditer(self._unit.code)]
+        spelled = name.encode()
+        places = _places(self._unit.code, spelled)
         if len(places) > _MAX_OCCURRENCES:
             return
-        size = len(name.encode())
+        size = len(spelled)
         for start in places:
             node = self._root.descendant_for_byte_range(start, start + size)
             if node is not None and node.type.endswith("identifier"):
                 yield node
+
+
+def _places(code: bytes, word: bytes) -> list[int]:
+    """Where ``word`` stands on its own (a plain search is far faster than a pattern's)."""
+    found: list[int] = []
+    at = code.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if code[at - 1 : at] in _WORD_BYTES or code[end : end + 1] in _WORD_BYTES:
+            end = at + 1
+        else:
+            found.append(at)
+        at = code.find(word, end)
+    return found
 
 
 def declaration_of(name: Node) -> Declaration | None:

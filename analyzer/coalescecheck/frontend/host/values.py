@@ -18,13 +18,13 @@ from coalescecheck.frontend.host.functions import call_function
 from coalescecheck.frontend.host.scopes import (
     Declaration,
     Scopes,
-    ancestors,
     declared_name,
     expressions,
     node_text,
     parameters,
     template_parameters,
 )
+from coalescecheck.frontend.host.type_names import TypeNames
 from coalescecheck.frontend.host.writes import Write, Writes
 from coalescecheck.frontend.unit import Unit
 from coalescecheck.launch import Dim3
@@ -42,7 +42,9 @@ class HostValues:
 
     def __init__(self, unit: Unit) -> None:
         self.scopes = Scopes(unit)
+        self.types = TypeNames(self.scopes)
         self.writes = Writes(self.scopes, self._truth)
+        self.instances: dict[tuple[int, int], list[Context]] = {}  # by template, see ``contexts``
         self._active: list[_Key] = []
         self._known: dict[_Key, Value | None] = {}
         self._steps = 0
@@ -368,16 +370,9 @@ class HostValues:
             self._active.pop()
 
     def _alias(self, name: str, use: Node) -> str | None:
-        around = {a.id for a in ancestors(use)}
-        found: list[tuple[int, str]] = []
-        for node in self.scopes.occurrences(name.rsplit("::", 1)[-1]):
-            parent = node.parent
-            if parent is None or parent.parent is None or parent.parent.id not in around:
-                continue
-            if parent.type not in ("type_definition", "alias_declaration"):
-                continue
-            field = "declarator" if parent.type == "type_definition" else "name"
-            if parent.child_by_field_name(field) == node:
-                aliased = node_text(parent.child_by_field_name("type"))
-                found.append((node.start_byte, " ".join(aliased.split())))
+        aliases = self.types.aliases(name.rsplit("::", 1)[-1])
+        if not aliases:
+            return None
+        around = {a.id for a in self.scopes.around(use)}
+        found = [(a.start, a.source) for a in aliases if a.scope.id in around]
         return max(found)[1] if found else None

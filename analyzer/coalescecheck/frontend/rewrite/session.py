@@ -13,6 +13,7 @@ from typing import TypeVar
 from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import index, syntax, traits, types
+from coalescecheck.frontend.rewrite.aliasing import Aliasing
 from coalescecheck.frontend.rewrite.body import FunctionWriter
 from coalescecheck.frontend.rewrite.builtin_types import builtin_type
 from coalescecheck.frontend.rewrite.calls import Calls
@@ -93,6 +94,7 @@ class Session:
         self.naming = Naming(self)
         self.operators = Operators(self)
         self.overloads = Overloads(self)
+        self.aliasing = Aliasing(self)
         self.functions = Functions(self)
         self.intrinsics = Intrinsics(self)
         self.calls = Calls(self)

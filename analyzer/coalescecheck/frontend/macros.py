@@ -7,11 +7,13 @@ a callback.  It must not know files or output.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from pcpp import Preprocessor
 
-from coalescecheck.frontend.tokens import Token, for_evaluator, tokenize
+from coalescecheck.frontend.if_values import condition_value
+from coalescecheck.frontend.tokens import Token, tokenize
 
 MAX_USE = 1_000_000  # tokens one macro use may cost
 MAX_FILE = 4_000_000  # tokens all uses of a small file may cost
@@ -26,6 +28,16 @@ class MacroLimit(Exception):
     """An expansion is larger than the tool follows."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Evaluated:
+    """A number as pcpp asks its evaluator for it."""
+
+    number: int
+
+    def value(self) -> int:
+        return self.number
+
+
 class Macros(Preprocessor):  # type: ignore[misc]  # pcpp is untyped
     """The macro table and its two services: expand and evaluate."""
 
@@ -38,9 +50,8 @@ class Macros(Preprocessor):  # type: ignore[misc]  # pcpp is untyped
         self._total = MAX_FILE + 4 * text_size
         self.expand_linemacro = False  # __LINE__ is written when tokens are rendered
         self.define_text("__LINE__ __LINE__")
-        evaluate = self.evaluator.__call__
-        self.evaluator = lambda tokens, **names: evaluate(
-            [for_evaluator(token) for token in tokens], **names
+        self.evaluator = lambda tokens, **names: _Evaluated(
+            condition_value(tokens, self.on_unknown_macro_in_expr)
         )
 
     def define_text(self, definition: str) -> None:

@@ -46,6 +46,7 @@ from coalescecheck.frontend.rewrite.lambdas import Lambdas
 from coalescecheck.frontend.rewrite.local_names import LocalNames
 from coalescecheck.frontend.rewrite.methods import Methods
 from coalescecheck.frontend.rewrite.naming import Naming
+from coalescecheck.frontend.rewrite.offsetof import OffsetOf
 from coalescecheck.frontend.rewrite.operators import Operators
 from coalescecheck.frontend.rewrite.output import Output, c_name
 from coalescecheck.frontend.rewrite.overloads import Overloads
@@ -103,6 +104,7 @@ class Session:
         self.construction = Construction(self)
         self.initialisers = Initialisers(self)
         self.lambdas = Lambdas(self)
+        self.offsets = OffsetOf(self)
         self.asm = InlineAsm(self)
         self.globals = Globals(self)
         self.statements = Statements(self)

@@ -39,8 +39,8 @@ def test_value(wanted: str, code: str, tmp_path: Path) -> None:
         # d lies in B's last three bytes: 8 bytes, and C would make it 12
         "struct B { B(); int i; char c; }; struct D : B { char d; };",
         "struct V { virtual void f(); int x; }; struct D : V { int y; };",
-        # two objects of class E have two addresses: 2 bytes
-        "struct E {}; struct D : E { E e; };",
+        # two bases of class E have two addresses
+        "struct E {}; struct A : E {}; struct B : E {}; struct D : A, B { char c; };",
         "struct D { char c; int d __attribute__((packed)); };",
     ],
 )

@@ -7,12 +7,16 @@ a callback.  It must not know files or output.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 from pcpp import Preprocessor
 
-from coalescecheck.frontend.tokens import Token, for_evaluator, tokenize
+from coalescecheck.frontend.if_values import condition_value
+from coalescecheck.frontend.tokens import BLANK, Token, strip_blanks, tokenize
 
+_OPTIONAL = "__VA_OPT__"
 MAX_USE = 1_000_000  # tokens one macro use may cost
 MAX_FILE = 4_000_000  # tokens all uses of a small file may cost
 
@@ -24,6 +28,38 @@ _PCPP_FAULTS = (IndexError, AttributeError, TypeError, ValueError, KeyError, Rec
 
 class MacroLimit(Exception):
     """An expansion is larger than the tool follows."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Evaluated:
+    """A number as pcpp asks its evaluator for it."""
+
+    number: int
+
+    def value(self) -> int:
+        return self.number
+
+
+def _with_options(written: list[Token], *, given: bool) -> list[Token]:
+    """The tokens of a macro with what ``__VA_OPT__( )`` holds, or without if nothing is given."""
+    out: list[Token] = []
+    at = 0
+    while at < len(written):
+        opening = next((i for i in range(at + 1, len(written)) if written[i].type != BLANK), None)
+        if written[at].value != _OPTIONAL or opening is None or written[opening].value != "(":
+            out.append(copy(written[at]))
+            at += 1
+            continue
+        depth, end = 1, opening + 1
+        while end < len(written) and depth:
+            depth += (written[end].value == "(") - (written[end].value == ")")
+            end += 1
+        if given:
+            out += [copy(token) for token in written[opening + 1 : end - 1]]
+        elif out and strip_blanks(out)[-1:] and strip_blanks(out)[-1].value == "##":
+            out = strip_blanks(out)[:-1]  # nothing to paste
+        at = end
+    return out
 
 
 class Macros(Preprocessor):  # type: ignore[misc]  # pcpp is untyped
@@ -38,9 +74,8 @@ class Macros(Preprocessor):  # type: ignore[misc]  # pcpp is untyped
         self._total = MAX_FILE + 4 * text_size
         self.expand_linemacro = False  # __LINE__ is written when tokens are rendered
         self.define_text("__LINE__ __LINE__")
-        evaluate = self.evaluator.__call__
-        self.evaluator = lambda tokens, **names: evaluate(
-            [for_evaluator(token) for token in tokens], **names
+        self.evaluator = lambda tokens, **names: _Evaluated(
+            condition_value(tokens, self.on_unknown_macro_in_expr)
         )
 
     def define_text(self, definition: str) -> None:
@@ -80,6 +115,24 @@ class Macros(Preprocessor):  # type: ignore[misc]  # pcpp is untyped
         self._spend(len(tokens))
         result: list[Token] = super().expand_macros(tokens, expanding_from or [])
         self._spend(len(result))
+        return result
+
+    def macro_prescan(self, macro: Any) -> None:
+        """pcpp's look at a definition, which changes its tokens: keep those of ``__VA_OPT__``."""
+        if any(token.value == _OPTIONAL for token in macro.value):
+            macro.optional = list(macro.value)
+        super().macro_prescan(macro)
+
+    def macro_expand_args(self, macro: Any, args: list[list[Token]]) -> list[Token]:
+        """pcpp's replacement of parameters, with ``__VA_OPT__``, which it does not know."""
+        written = getattr(macro, "optional", None)
+        if written is not None and macro.variadic:
+            rest = self.expand_macros([copy(token) for token in args[-1]])
+            macro = copy(macro)
+            macro.optional = None
+            macro.value = _with_options(written, given=bool(strip_blanks(rest)))
+            super().macro_prescan(macro)
+        result: list[Token] = super().macro_expand_args(macro, args)
         return result
 
     def truth(self, tokens: list[Token]) -> bool | None:

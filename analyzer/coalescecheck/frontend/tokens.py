@@ -78,8 +78,6 @@ _TYPES = {
     "==": "CPP_EQUALITY",
     "!=": "CPP_INEQUALITY",
 }
-_ALTERNATIVE = {"and": "CPP_LOGICALAND", "or": "CPP_LOGICALOR", "not": "CPP_EXCLAMATION"}
-_ALTERNATIVE_TEXT = {"and": "&&", "or": "||", "not": "!"}
 
 
 def tokenize(text: str, offset: int = 0, source: int = 0) -> list[Token]:
@@ -105,21 +103,3 @@ def strip_blanks(tokens: list[Token]) -> list[Token]:
     while last > first and tokens[last - 1].type == BLANK:
         last -= 1
     return tokens[first:last]
-
-
-def for_evaluator(token: Token) -> Token:
-    """``token`` in the spelling pcpp's #if evaluator takes: it knows no ``and``, ``10ULL`` or
-    digit separators."""
-    if token.value in _ALTERNATIVE:
-        token.type = _ALTERNATIVE[token.value]
-        token.value = _ALTERNATIVE_TEXT[token.value]
-    elif token.type == INTEGER:
-        digits = token.value.replace("'", "").rstrip("uUlLzZ")
-        unsigned = "u" in token.value.lower()
-        octal = len(digits) > 1 and digits.isdigit() and digits[0] == "0"
-        try:
-            number = int(digits, 8 if octal else 0)
-        except ValueError:
-            number = 0
-        token.value = f"{number}U" if unsigned else str(number)
-    return token

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from coalescecheck.frontend.rewrite import groups, index, library, syntax, traits, types
+from coalescecheck.frontend.rewrite import groups, index, library, offsetof, syntax, traits, types
 from coalescecheck.frontend.rewrite.associated import with_associated
 from coalescecheck.frontend.rewrite.emit import Mark
 from coalescecheck.frontend.rewrite.env import Env, Found, Local, TypeBound
@@ -82,6 +82,8 @@ class Calls:
         name = base_name(last)
         if name in _SCALAR_NAMES:
             return self._functional_cast(types.Scalar(_SCALAR_NAMES[name]), nodes, node, env)
+        if name == offsetof.BUILTIN:
+            return self._s.offsets.call(nodes, node, env)
         if name in _CASTS:
             return self._cast(last, nodes, node, env)
         if found is not None and isinstance(found.binding, TypeBound):

@@ -208,6 +208,9 @@ class Declarations:
             first = self._s.expressions.emit(variable.value, env, type_.target)
         if first is None:
             first = self._s.say_opaque("a reference", [], types.strip(type_), variable.node)
+        if first.borrowed and variable.value is not None and _may_change_later(variable.value):
+            why = "what a reference to an argument refers to"
+            first = self._s.say_opaque(why, [first], types.strip(type_), variable.node)
         if type_.target.const and not first.lvalue:
             value = self._s.conversions.coerce(first, type_.target, variable.node, env)
             self._line(variable, types.unqualified(type_.target), c, value.at(ASSIGN), writer)
@@ -381,6 +384,29 @@ class Declarations:
             parts.append((mark, shown, " = ", value) if value is not None else (mark, shown))
             env.names[variable.name] = Local(c, type_)
         return joined(parts)
+
+
+def _may_change_later(call: Node) -> bool:
+    """Whether a call has arguments that the function around it may change."""
+    for argument in syntax.operands(call.child_by_field_name("arguments")):
+        if argument.type in ("number_literal", "binary_expression", "call_expression"):
+            continue
+        if argument.type != "identifier" or _assigned(argument):
+            return True
+    return False
+
+
+def _assigned(name: Node) -> bool:
+    """Whether a variable is changed or lent somewhere in the function, by more than this call."""
+    function = name.parent
+    while function is not None and function.type != "function_definition":
+        function = function.parent
+    for part in syntax.walk(function) if function is not None else ():
+        if part.type == "identifier" and text(part) == text(name) and syntax.may_change(part):
+            here = part.parent is not None and part.parent.type == "argument_list"
+            if not (here and part.start_byte == name.start_byte):
+                return True
+    return False
 
 
 def _structured(declarator: Node) -> Node | None:

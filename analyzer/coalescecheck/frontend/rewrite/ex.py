@@ -32,7 +32,8 @@ class Ex:
     evaluating it touches no memory and has no effect.
     ``captures`` are the hidden arguments of a lambda value, ``target`` the object whose address
     the expression is.  A ``named`` constant is written as its value, and an object all the same;
-    a ``moved`` object is one that overloads may take for a value (``std::move``).
+    a ``moved`` object is one that overloads may take for a value (``std::move``),
+    a ``borrowed`` value is an object of the caller in C++.
     """
 
     piece: Piece
@@ -47,6 +48,7 @@ class Ex:
     target: Ex | None = None
     named: bool = False
     moved: bool = False
+    borrowed: bool = False
 
     def at(self, precedence: int) -> Piece:
         """The text, in parentheses if it binds looser than ``precedence``."""

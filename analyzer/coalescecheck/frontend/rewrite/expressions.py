@@ -310,6 +310,8 @@ class Expressions:
             return self.opaque(node, env, f"`{_shown(node)}` is not understood", types.ULONG, [])
         type_ = self._operand_type(node, env)
         size = types.size_of(type_)
+        if size is not None and types.has_long_double(type_):
+            size *= 2
         if size is not None:
             value = ctypes_lp64.Value(size, ctypes_lp64.ULONG)
             return literal(value, self.mark(node))
@@ -354,7 +356,8 @@ class Expressions:
         return None if node is None else self._s.typenames.type(node, env)
 
     def _alignof(self, node: Node, env: Env, expected: CType | None) -> Ex:
-        align = types.align_of(self._operand_type(node, env))
+        type_ = self._operand_type(node, env)
+        align = 16 if types.has_long_double(type_) else types.align_of(type_)
         if align is None:
             return self.opaque(node, env, f"`{_shown(node)}` is not known", types.ULONG, [])
         return literal(ctypes_lp64.Value(align, ctypes_lp64.ULONG), self.mark(node))

@@ -7,12 +7,13 @@ In: a choice of the overload resolution.  Out: a C function in the output and an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import syntax, types
+from coalescecheck.frontend.rewrite.aliasing import returned_names
 from coalescecheck.frontend.rewrite.body import FunctionWriter
 from coalescecheck.frontend.rewrite.emit import Line, Mark, Piece
 from coalescecheck.frontend.rewrite.env import (
@@ -51,7 +52,10 @@ class Parameter:
 
 @dataclass(slots=True, eq=False)
 class Instance:
-    """A C function: how to call it.  ``env`` is where default arguments are read."""
+    """A C function: how to call it.  ``env`` is where default arguments are read.
+
+    One that ``borrows`` returns a reference to an argument in C++, and its value here.
+    """
 
     cname: str
     result: CType
@@ -60,6 +64,7 @@ class Instance:
     self_type: Record | None = None
     open: bool = True
     announced: bool = False
+    borrows: bool = False
     lines: list[Line] = field(default_factory=list)
 
 
@@ -89,10 +94,13 @@ class Functions:
         writer = FunctionWriter(types.VOID, self_type)
         writer.self_const = syntax.has_word(entry.declarator, "const")
         env = Env(choice.env, {}, function=writer, limit=visible_end(entry))
-        result = self._result(choice, env, self_type, constructing)
-        writer.result = result
         parameters = self.parameters(entry, env)
-        instance = Instance(name, result, parameters, env, None if constructing else self_type)
+        result = self._result(choice, env, self_type, constructing)
+        borrows = _passes_on(entry, result, parameters)
+        result = by_value(result) if borrows else result
+        writer.result = result
+        own = None if constructing else self_type
+        instance = Instance(name, result, parameters, env, own, borrows=borrows)
         self._known[key] = instance
         if entry.body is None:
             self._declare(instance)
@@ -150,25 +158,34 @@ class Functions:
         out: list[Parameter] = []
         for number, node in enumerate(parameter_nodes(entry)):
             if is_pack(node):
-                out += self._pack(node, env)
+                out += self._pack(node, env, entry.node)
                 continue
             type_ = self._s.overloads.parameter_type(node, env)
-            out.append(self._parameter(node, type_, number, env))
+            out.append(self._parameter(node, type_, number, env, entry.node))
         return out
 
-    def _parameter(self, node: Node, type_: CType, number: int, env: Env) -> Parameter:
+    def _parameter(
+        self, node: Node, type_: CType, number: int, env: Env, function: Node
+    ) -> Parameter:
         declared = syntax.declared_name(node.child_by_field_name("declarator"))
         name = syntax.text(declared) if declared is not None else ""
         c = c_name(name) if name else f"unnamed__{number}"
-        parameter, local = self.parameter(c, type_, node)
+        parameter, local = self.parameter(c, type_, node, env, function)
         if name:
             env.names[name] = local
         return parameter
 
-    def parameter(self, c: str, type_: CType, node: Node) -> tuple[Parameter, Local]:
-        """A parameter of one type, and the local it is inside the function."""
+    def parameter(
+        self, c: str, type_: CType, node: Node, env: Env, function: Node
+    ) -> tuple[Parameter, Local]:
+        """A parameter of one type, and the local it is inside the ``function`` (or lambda)."""
         const = isinstance(type_, types.Reference) and type_.target.const
-        type_ = by_value(type_)
+        named = syntax.declared_name(node.child_by_field_name("declarator"))
+        value = by_value(type_)
+        if value is not type_ and named is not None:
+            kept = self._s.aliasing.kept(function, syntax.text(named), env)
+            value = value if kept else type_
+        type_ = value
         self._s.output.need(type_)
         default = node.child_by_field_name("default_value")
         bare = types.strip(type_)
@@ -183,7 +200,7 @@ class Functions:
             c, types.qualified(type_, const=const), fixed=True
         )
 
-    def _pack(self, node: Node, env: Env) -> list[Parameter]:
+    def _pack(self, node: Node, env: Env, function: Node) -> list[Parameter]:
         """``Ts... xs``: one parameter for each type of the pack."""
         type_node = node.child_by_field_name("type")
         declared = syntax.declared_name(node.child_by_field_name("declarator"))
@@ -199,7 +216,7 @@ class Functions:
             inner = env.child({pack_name: item})
             declarator = node.child_by_field_name("declarator")
             type_ = self._s.typenames.declared(node, declarator, inner)
-            parameter, local = self.parameter(f"{name}__{number}", type_, node)
+            parameter, local = self.parameter(f"{name}__{number}", type_, node, env, function)
             out.append(parameter)
             locals_.append(local)
         env.names[name] = PackBound(tuple(locals_))
@@ -286,7 +303,8 @@ class Functions:
         result = instance.result
         if types.has_auto(result):
             result = types.UNKNOWN
-        return c_call(instance.cname, pieces, result, Mark(node.start_byte))
+        called = c_call(instance.cname, pieces, result, Mark(node.start_byte))
+        return replace(called, borrowed=True) if instance.borrows else called
 
     def argument(self, parameter: Parameter, ex: Ex, at: Node, env: Env) -> list[Piece]:
         """The C arguments for one parameter: none, one, or a lambda's captures."""
@@ -335,6 +353,14 @@ class Functions:
         if not path:
             return address_of(ex)
         return ("&", self._s.methods.inside(ex, path))
+
+
+def _passes_on(entry: FunctionEntry, result: CType, parameters: list[Parameter]) -> bool:
+    """Whether a function returns a constant reference to a parameter that is a value here."""
+    if entry.body is None or by_value(result) is result:
+        return False
+    values = {p.c for p in parameters if not isinstance(p.type, types.Reference)}
+    return any(c_name(name) in values for name in returned_names(entry.body))
 
 
 def by_value(type_: CType) -> CType:

@@ -256,7 +256,7 @@ class Lambdas:
             copied = not self.keeps_state(closure) and _is_copied(capture.name, source)
             declarations += self._enter(capture, env, copied=copied)
         declarator = source.node.child_by_field_name("declarator")
-        parameters = self._parameters(declarator, arguments, env)
+        parameters = self._parameters(source.node, declarator, arguments, env)
         declarations += self._s.functions.spelled(parameters)
         writer.result = self._result(declarator, env)
         instance = Instance(cname, writer.result, parameters, env)
@@ -296,7 +296,7 @@ class Lambdas:
         return [types.declare(t, n) for n, t in declared]
 
     def _parameters(
-        self, declarator: Node | None, arguments: list[Ex], env: Env
+        self, function: Node, declarator: Node | None, arguments: list[Ex], env: Env
     ) -> list[Parameter]:
         out: list[Parameter] = []
         holder = declarator.child_by_field_name("parameters") if declarator is not None else None
@@ -308,7 +308,7 @@ class Lambdas:
                 type_ = _resolved(type_, arguments[number])
             named = syntax.declared_name(node.child_by_field_name("declarator"))
             c = text(named) if named is not None else f"unnamed__{number}"
-            parameter, local = self._s.functions.parameter(c, type_, node)
+            parameter, local = self._s.functions.parameter(c, type_, node, env, function)
             if named is not None:
                 env.names[text(named)] = local
             out.append(parameter)

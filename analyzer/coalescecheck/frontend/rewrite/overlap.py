@@ -15,8 +15,11 @@ from coalescecheck.frontend.rewrite.types import Field, Layout, Record
 
 
 def check_bases(layout: Layout, bases: list[Record]) -> None:
-    """Raises UnsupportedConstruct if members of ``layout`` may lie inside its bases' padding, or
-    if empty bases take room of their own."""
+    """Moves the first member where it would share its address with an empty base of its class.
+
+    Raises UnsupportedConstruct if members of ``layout`` may lie inside its bases' padding, or if
+    empty bases take room of their own.
+    """
     if not bases:
         return
     fields = layout.fields
@@ -25,20 +28,34 @@ def check_bases(layout: Layout, bases: list[Record]) -> None:
             raise UnsupportedConstruct(
                 f"`{layout.shown}` has members in the padding of its base: their places"
             )
-    empty = {b.cname for b in bases if not b.layout.fields}
+    empty: set[str] = set()
+    for base in bases:
+        own = set() if base.layout.fields else _empty_at_begin(base)
+        if own & empty:
+            raise UnsupportedConstruct(f"`{layout.shown}` has an empty base twice: their places")
+        empty |= own
     first = fields[0].type if fields else None
     while isinstance(first, types.Array):
         first = first.element
-    if isinstance(first, Record) and _begins_with(first, empty):
-        raise UnsupportedConstruct(f"`{layout.shown}` has an empty class twice: their places")
+    if isinstance(first, Record) and _empty_at_begin(first) & empty:
+        if layout.union:
+            raise UnsupportedConstruct(f"`{layout.shown}` has an empty class twice: their places")
+        fields.insert(0, Field("pad__0", types.Array(types.CHAR, 1)))
 
 
-def _begins_with(record: Record, classes: set[str]) -> bool:
-    if record.cname in classes or classes & record.layout.bases.keys():
-        return True
-    fields = record.layout.fields
-    first = fields[0].type if fields else None
-    return isinstance(first, Record) and _begins_with(first, classes)
+def _empty_at_begin(record: Record) -> set[str]:
+    """The classes without members that lie at the first byte of an object: two of one class
+    never have the same address."""
+    found: set[str] = set()
+    if not record.layout.fields:
+        found.add(record.cname)
+    for base in getattr(record.layout.source, "bases", ()):
+        if not base.layout.fields:
+            found |= _empty_at_begin(base)
+    first = record.layout.fields[0].type if record.layout.fields else None
+    while isinstance(first, types.Array):
+        first = first.element
+    return found | _empty_at_begin(first) if isinstance(first, Record) else found
 
 
 def _may_overlap(base: Field, following: Field) -> bool:

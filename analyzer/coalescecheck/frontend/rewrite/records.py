@@ -260,6 +260,8 @@ class Records:
             if name is None or syntax.function_declarator(declarator) is not None:
                 continue
             declared = self._s.typenames.declared(node, declarator, env)
+            if types.has_long_double(declared):
+                declared = self._s.unknown_type("long double", declarator)
             if isinstance(types.strip(declared), types.GroupType):
                 declared = types.strip(declared)  # nothing of it exists at run time
             out.append(

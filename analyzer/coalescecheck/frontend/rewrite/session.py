@@ -13,6 +13,7 @@ from typing import TypeVar
 from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import index, syntax, traits, types
+from coalescecheck.frontend.rewrite.aliasing import Aliasing
 from coalescecheck.frontend.rewrite.body import FunctionWriter
 from coalescecheck.frontend.rewrite.builtin_types import builtin_type
 from coalescecheck.frontend.rewrite.calls import Calls
@@ -45,6 +46,7 @@ from coalescecheck.frontend.rewrite.lambdas import Lambdas
 from coalescecheck.frontend.rewrite.local_names import LocalNames
 from coalescecheck.frontend.rewrite.methods import Methods
 from coalescecheck.frontend.rewrite.naming import Naming
+from coalescecheck.frontend.rewrite.offsetof import OffsetOf
 from coalescecheck.frontend.rewrite.operators import Operators
 from coalescecheck.frontend.rewrite.output import Output, c_name
 from coalescecheck.frontend.rewrite.overloads import Overloads
@@ -93,6 +95,7 @@ class Session:
         self.naming = Naming(self)
         self.operators = Operators(self)
         self.overloads = Overloads(self)
+        self.aliasing = Aliasing(self)
         self.functions = Functions(self)
         self.intrinsics = Intrinsics(self)
         self.calls = Calls(self)
@@ -101,6 +104,7 @@ class Session:
         self.construction = Construction(self)
         self.initialisers = Initialisers(self)
         self.lambdas = Lambdas(self)
+        self.offsets = OffsetOf(self)
         self.asm = InlineAsm(self)
         self.globals = Globals(self)
         self.statements = Statements(self)

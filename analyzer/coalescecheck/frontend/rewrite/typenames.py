@@ -164,7 +164,7 @@ class TypeNames:
         if not set(words) <= _WORDS:
             return self._unknown(text(node), node, env)
         if words.count("double"):
-            return types.DOUBLE
+            return types.DOUBLE if len(words) == 1 else types.LONG_DOUBLE
         unsigned = "unsigned " if "unsigned" in words else ""
         if "char" in words:
             prefix = unsigned or ("signed " if "signed" in words else "")

@@ -172,6 +172,7 @@ LONG = Scalar("long")
 ULONG = Scalar("unsigned long")
 FLOAT = Scalar("float")
 DOUBLE = Scalar("double")
+LONG_DOUBLE = Scalar("long double")
 HALF = Scalar("__half")
 UNKNOWN = Unknown()
 
@@ -193,6 +194,7 @@ _ARITHMETIC: dict[str, tuple[str, int, int]] = {
     "unsigned long long": ("uint", 8, 5),
     "float": ("float", 4, 7),
     "double": ("float", 8, 8),
+    "long double": ("float", 8, 9),  # nvcc reads and steps by 8 bytes, see `has_long_double`
     **dict.fromkeys(HALF_NAMES, ("float", 2, 6)),
 }
 
@@ -314,6 +316,14 @@ def size_of(type_: CType) -> int | None:
             return _record_extent(type_.layout)[0]
         case _:
             return None
+
+
+def has_long_double(type_: CType) -> bool:
+    """Whether a type is long double or an array of it: nvcc gives it 16 bytes in sizeof and in
+    the places of members, 8 in the steps of pointers."""
+    while isinstance(type_, Array):
+        type_ = type_.element
+    return unqualified(type_) == LONG_DOUBLE
 
 
 def align_of(type_: CType) -> int | None:

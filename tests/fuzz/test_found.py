@@ -97,6 +97,9 @@ GOES_ON = {
         "__shared__ float s[1 << 30]; a[t] = s[t];",
     ),
     "a long line of minus signs": kernel(f"int x = n; {'-' * 50} x; a[x + t] = 0;"),
+    "memory of a block whose races need far more": kernel(
+        "__shared__ char s[1 << 28]; s[t] = b[t]; a[t] = s[t];",
+    ),
     "nested class templates": kernel(
         f"a[{'V<' * 40}int{' >' * 40}().v] = 0;", "template <class T> struct V { T v; };\n"
     ),

@@ -135,7 +135,7 @@ class AddressSpace:
 
     def start(self, batch: Batch) -> None:
         """Fresh shared memory for the batch's blocks, fresh local memory for its threads."""
-        self._shared.storage = Copies(self._shared.size or 0, batch.blocks, batch.block_of)
+        self._shared.storage = Copies(self.shared_bytes, batch.blocks, batch.block_of)
         own = np.arange(batch.size, dtype=np.int64)
         local = Copies(self._local.size or 0, batch.size, own)
         for start, contents in self._local_contents:
@@ -144,7 +144,7 @@ class AddressSpace:
 
     def bytes_per_block(self, threads: int) -> int:
         """Real memory that one block of so many threads needs."""
-        return (self._shared.size or 0) + threads * (self._local.size or 0)
+        return self.shared_bytes + threads * (self._local.size or 0)
 
     def shared_storage(self) -> Copies:
         """This batch's shared memory."""
@@ -215,9 +215,9 @@ class AddressSpace:
         return self._bases
 
     @property
-    def has_shared(self) -> bool:
-        """Whether the kernel has shared memory."""
-        return bool(self._shared.size)
+    def shared_bytes(self) -> int:
+        """Shared memory of one block."""
+        return self._shared.size or 0
 
     def add_taint(self, array: str, taint: int) -> None:
         """Contents of an array might be other than they are."""

@@ -31,6 +31,8 @@ _EPOCH_SHIFT = _LANE_BITS + _WARP_EPOCH_BITS
 _LANE_MASK = (1 << _LANE_BITS) - 1
 _WARP_MASK = _LANE_MASK - (WARP_SIZE - 1)
 
+BYTES_PER_PLACE = 48  # two writers and two readers: a stamp of 8 bytes, an access of 4
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Race:

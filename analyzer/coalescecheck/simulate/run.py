@@ -22,7 +22,7 @@ from coalescecheck.simulate.environment import Environment
 from coalescecheck.simulate.execute import Budget, Machine, StepLimitError
 from coalescecheck.simulate.lanes import Batch, Mask
 from coalescecheck.simulate.memory_map import AddressSpace
-from coalescecheck.simulate.races import Race, RaceDetector
+from coalescecheck.simulate.races import BYTES_PER_PLACE, Race, RaceDetector
 from coalescecheck.simulate.trace import AccessTrace, Recorder
 from coalescecheck.simulate.values import MADE_UP, UNDEFINED, Value, scalar
 
@@ -102,6 +102,10 @@ class _Run:
         self._budget = Budget(max_steps)
         self._given = self._parameters(dict(launch.args) | dict(params))
         self._races: set[tuple[int, int, int, str, bool]] | None = set() if detect_races else None
+        widths = [piece.width for access in kernel.accesses for piece in access.pieces]
+        self._granule = min([4, *widths])
+        # of shared memory in one block, where races are looked for
+        self._places = -(-self._space.shared_bytes // self._granule) if detect_races else 0
 
     def all_of(self, blocks: Sequence[tuple[int, int, int]] | None) -> Simulation:
         """Run these blocks, or all."""
@@ -137,7 +141,7 @@ class _Run:
         chosen = list(blocks) if blocks is not None else _all_blocks(self._grid)
         lanes = -(-self._block.size // WARP_SIZE) * WARP_SIZE
         size = max(1, _BATCH_LANES // lanes)
-        need = max(1, self._space.bytes_per_block(lanes))
+        need = max(1, self._space.bytes_per_block(lanes) + self._places * BYTES_PER_PLACE)
         if need > _BLOCK_BYTES:
             raise StepLimitError("a block needs too much memory")
         size = max(1, min(size, _BATCH_BYTES // need))
@@ -169,12 +173,10 @@ class _Run:
 
     def _detector(self, batch: Batch) -> RaceDetector | None:
         size = len(self._space.shared_storage().data)
-        if self._races is None or not self._space.has_shared:
+        if self._races is None or not self._space.shared_bytes:
             return None
-        widths = [piece.width for access in self._kernel.accesses for piece in access.pieces]
-        granule = min([4, *widths])
         atomic = np.array([a.op is Op.ATOMIC for a in self._kernel.accesses] or [False])
-        return RaceDetector(batch, size, granule, atomic)
+        return RaceDetector(batch, size, self._granule, atomic)
 
     def _parameters(self, given: Mapping[str, int | float]) -> dict[str, Value]:
         """Every scalar parameter.  Without a value, a float is 1 and counts as made-up data

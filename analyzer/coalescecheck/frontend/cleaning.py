@@ -13,20 +13,26 @@ from dataclasses import dataclass
 
 JOINED = "\v"  # stands for a newline inside a logical line
 
+# It begins with one set of characters, so that all others are skipped at the speed of a search.
 _INTERESTING = re.compile(
     r"""
-    (?P<line>//(?:\\[ \t]*\n|[^\n])*)
-  | (?P<block>/\*.*?\*/)
-  | (?P<open>/\*.*\Z)
-  | (?P<raw>\b(?:u8|[uUL])?R"(?P<delim>[^()\\\s"]{0,16})\(.*?\)(?P=delim)")
-  | (?P<string>"(?:[^"\\\n]|\\[^\n]|\\[ \t]*\n)*")
-  | (?P<number>(?<![A-Za-z0-9_])\.?[0-9](?:'[0-9A-Za-z_]|[eEpP][+-]|[0-9A-Za-z_.])*)
-  | (?P<char>'(?:[^'\\\n]|\\[^\n])+')
-  | (?P<joint>\\[ \t]*\n)
-  | (?P<odd>[\f\v])
+    [/"'\\\f\v]
+    (?:
+        (?P<line>(?<=/)/(?:\\[ \t]*\n|[^\n])*)
+      | (?P<block>(?<=/)\*.*?\*/)
+      | (?P<open>(?<=/)\*.*\Z)
+      | (?P<raw>(?:(?<=\bR")|(?<=\b[uUL]R")|(?<=\bu8R"))
+            (?P<delim>[^()\\\s"]{0,16})\(.*?\)(?P=delim)")
+      | (?P<string>(?<=")(?:[^"\\\n]|\\[^\n]|\\[ \t]*\n)*")
+      | (?P<char>(?<=')(?:[^'\\\n]|\\[^\n])+')
+      | (?P<joint>(?<=\\)[ \t]*\n)
+      | (?P<odd>(?<=[\f\v]))
+    )
     """,
     re.VERBOSE | re.DOTALL,
 )
+_RAW_PREFIX = re.compile(r"\b(?:u8|[uUL])?R\Z")
+_NUMBER = re.compile(r"(?<![A-Za-z0-9_])\.?[0-9](?:'[0-9A-Za-z_]|[eEpP][+-]|[0-9A-Za-z_.])*")
 _NOT_NEWLINE = re.compile(r"[^\n]")
 
 
@@ -43,12 +49,8 @@ def clean(text: str) -> CleanText:
     out: list[str] = []
     done = 0
     open_comment: int | None = None
-    for match in _INTERESTING.finditer(text):
-        kind = match.lastgroup or ""
-        start, end = match.span()
-        if kind in ("number", "char"):
-            continue
-        replacement = _replacement(kind, match[0])
+    for kind, start, end in _pieces(text):
+        replacement = _replacement(kind, text[start:end])
         if kind == "block" and "\n" in replacement and _in_directive(text, start):
             replacement = replacement.replace("\n", JOINED)  # the directive goes on after it
         if kind == "open":
@@ -57,6 +59,32 @@ def clean(text: str) -> CleanText:
         done = end
     out.append(text[done:])
     return CleanText("".join(out), open_comment)
+
+
+def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
+    """Kind, start and end of whatever is no plain text, from left to right."""
+    done = 0
+    while (match := _INTERESTING.search(text, done)) is not None:
+        kind, (start, end) = match.lastgroup or "", match.span()
+        if kind == "char":
+            done = _number_around(text, done, start) or end
+            continue
+        if kind == "raw":
+            prefix = _RAW_PREFIX.search(text, max(done, start - 3), start)
+            start = prefix.start() if prefix is not None else start
+        yield kind, start, end
+        done = end
+
+
+def _number_around(text: str, done: int, quote: int) -> int:
+    """Where the number ends that a quote stands in, as in ``1'000``; 0 if it stands in none."""
+    line = max(done, text.rfind("\n", 0, quote) + 1)
+    for match in _NUMBER.finditer(text, line):
+        if match.start() > quote:
+            break
+        if match.end() > quote:
+            return match.end()
+    return 0
 
 
 def logical_lines(clean_text: str) -> Iterator[tuple[int, str]]:

@@ -19,7 +19,7 @@ from coalescecheck.frontend.misread_casts import with_casts_mended
 from coalescecheck.frontend.preprocess import preprocess
 from coalescecheck.frontend.reading import read_source, unsaved_source
 from coalescecheck.frontend.recovery import Damaged, isolate_damage
-from coalescecheck.frontend.rewrite import KernelDecl, find_kernels, rewrite_kernel
+from coalescecheck.frontend.rewrite import KernelDecl, rewrite_kernel
 from coalescecheck.frontend.syntax_errors import lost_kernels, syntax_errors
 from coalescecheck.frontend.unit import Unit
 from coalescecheck.source import Diagnostic, Span
@@ -41,8 +41,7 @@ def load_file(
     unit = preprocess(path, text, **preprocessing)
     directives, complaints = find_directives(path, text)
     said = [*unit.diagnostics, *complaints]
-    unit, damaged = isolate_damage(with_casts_mended(unit))
-    kernels = _found("finding kernels", lambda: find_kernels(unit), path, said)
+    unit, kernels, damaged = isolate_damage(with_casts_mended(unit))
     sites = _found("finding launches", lambda: find_launches(unit), path, said)
     said += lost_kernels(unit, kernels)
     said += _homeless(sites, kernels)

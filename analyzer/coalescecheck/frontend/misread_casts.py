@@ -15,6 +15,7 @@ from functools import cache
 from tree_sitter import Node, Query, QueryCursor, Tree
 
 from coalescecheck.frontend.patches import Edits, language
+from coalescecheck.frontend.suspects import Suspects, suspects
 from coalescecheck.frontend.unit import Unit
 
 _ROUNDS = 64  # one misread expression may hide another
@@ -39,7 +40,7 @@ def with_casts_mended(unit: Unit) -> Unit:
     """``unit`` with its misread casts replaced."""
     edits, casts = Edits(unit.code, unit.tree), CastMender()
     for _ in range(_ROUNDS):
-        casts.mend(edits)
+        casts.mend(edits, suspects(edits))
         if not edits.parsed():
             break
     return replace(unit, code=bytes(edits.code), tree=edits.tree)
@@ -60,9 +61,9 @@ class CastMender:
     def __init__(self) -> None:
         self._names: _Names | None = None
 
-    def mend(self, edits: Edits) -> None:
-        """Blanks for the parentheses of the misread casts that the tree has now."""
-        for node, name in _suspects(edits.tree):
+    def mend(self, edits: Edits, found: Suspects) -> None:
+        """Blanks for the parentheses of the misread casts among what was found in the tree."""
+        for node, name in _suspects(found.get("cast", [])):
             if self._names is None:
                 self._names = _declared(edits.tree)
             if self._names.is_value(name, node):
@@ -71,10 +72,10 @@ class CastMender:
                         edits.put(child.start_byte, b" ")
 
 
-def _suspects(tree: Tree) -> list[tuple[Node, bytes]]:
+def _suspects(casts: list[Node]) -> list[tuple[Node, bytes]]:
     """Casts to a plain name of something with a sign that could be a binary operator."""
     found = []
-    for node in QueryCursor(_casts()).captures(tree.root_node).get("cast", []):
+    for node in casts:
         type_, value = node.child_by_field_name("type"), node.child_by_field_name("value")
         if type_ is None or value is None or type_.child_by_field_name("declarator") is not None:
             continue
@@ -125,11 +126,6 @@ def _declared(tree: Tree) -> _Names:
             if node.text is not None:
                 places.setdefault(node.text, []).append(node.start_byte)
     return names
-
-
-@cache
-def _casts() -> Query:
-    return Query(language(), "(cast_expression) @cast")
 
 
 @cache

@@ -28,6 +28,7 @@ class Edits:
         self.code = bytearray(code)
         self.tree = tree
         self._touched: list[int] = []
+        self._news: list[tuple[int, int]] | None = None
 
     def put(self, start: int, text: bytes) -> None:
         """``text`` at offset ``start``."""
@@ -45,8 +46,28 @@ class Edits:
             return row, byte - (lines[row - 1] if row else 0)
 
         tree = self.tree.copy()  # the original belongs to others
-        for start, end in zip(self._touched[::2], self._touched[1::2], strict=True):
+        touched = list(zip(self._touched[::2], self._touched[1::2], strict=True))
+        for start, end in touched:
             tree.edit(start, end, end, point(start), point(end), point(end))
         self._touched.clear()
         self.tree = Parser(language()).parse(bytes(self.code), tree)
+        if self._news is not None:
+            changed = [(r.start_byte, r.end_byte) for r in tree.changed_ranges(self.tree)]
+            self._news += touched + changed
         return True
+
+    def news(self) -> list[tuple[int, int]] | None:
+        """The ranges in which the tree has changed since the last call; None at the first one."""
+        news, self._news = self._news, []
+        return None if news is None else _merged(news)
+
+
+def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges in ascending order that do not touch."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(ranges):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged

@@ -38,7 +38,8 @@ _MAX_DIAGNOSTICS = 100
 _WORDS = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")
 _DIRECTIVE = re.compile(r"[ \t\v]*(?:\#|%:)[ \t\v]*([A-Za-z_]*)")
 # `a < a < a …`: the parser tries every way to read it, in time as the length squared or worse
-_NESTED = re.compile(rb"(?:\w+\s*<\s*){1000}")
+_NESTING = 1000
+_NESTED = re.compile(rb"(?:\w+\s*<\s*){%d}" % _NESTING)
 _IGNORED = frozenset({"", "line", "ident", "sccs", "assert", "unassert", "include_alias"})
 
 
@@ -62,7 +63,7 @@ def preprocess(
         run.macros.define_text(definition)
     run.file(path, text, pre_includes)
     code, positions = run.finish()
-    if _NESTED.search(code):
+    if code.count(b"<") >= _NESTING and _NESTED.search(code):
         raise SourceError(f"{path}: nests too deeply")
     tree = Parser(Language(tree_sitter_cuda.language())).parse(code)
     return Unit(path, text, code, tree, positions.locate, tuple(run.diagnostics))

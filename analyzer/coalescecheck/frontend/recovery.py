@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser
 
-from coalescecheck.frontend.rewrite import find_kernels
+from coalescecheck.frontend.rewrite import KernelDecl, find_kernels
 from coalescecheck.frontend.syntax_errors import definitions, lost_kernels
 from coalescecheck.frontend.unit import Unit
 from coalescecheck.source import Diagnostic, Span
@@ -36,24 +36,29 @@ class Damaged:
     error: Diagnostic
 
 
-def isolate_damage(unit: Unit) -> tuple[Unit, tuple[Damaged, ...]]:
-    """Blank out kernels with syntax errors until no healthy kernel is lost, if that helps."""
+def isolate_damage(unit: Unit) -> tuple[Unit, tuple[KernelDecl, ...], tuple[Damaged, ...]]:
+    """Blank out kernels with syntax errors until no healthy kernel is lost, if that helps.
+
+    The unit comes with the kernels that are found in it.
+    """
     damaged: list[Damaged] = []
-    missing = len(lost_kernels(unit, find_kernels(unit)))
+    kernels = find_kernels(unit)
+    missing = len(lost_kernels(unit, kernels))
     while missing and len(damaged) < _ROUNDS:
         culprit = _culprit(unit)
         if culprit is None:
             break
         start, name, fault = culprit
         candidate = _blanked(unit, start)
-        left = len(lost_kernels(candidate, find_kernels(candidate)))
+        healthy = find_kernels(candidate)
+        left = len(lost_kernels(candidate, healthy))
         if left >= missing:
             break
         message = f"syntax error in kernel {name}: it is left out"
         error = Diagnostic(unit.locate(fault), "error", message)
         damaged.append(Damaged(name, unit.locate(start), error))
-        unit, missing = candidate, left
-    return unit, tuple(damaged)
+        unit, kernels, missing = candidate, healthy, left
+    return unit, kernels, tuple(damaged)
 
 
 def _culprit(unit: Unit) -> tuple[int, str, int] | None:

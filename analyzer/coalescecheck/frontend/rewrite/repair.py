@@ -7,12 +7,12 @@ offsets still mean the same places.
 from __future__ import annotations
 
 import re
-from functools import cache
 
-from tree_sitter import Node, Query, QueryCursor, Tree
+from tree_sitter import Node, Tree
 
 from coalescecheck.frontend.misread_casts import CastMender
-from coalescecheck.frontend.patches import Edits, language
+from coalescecheck.frontend.patches import Edits
+from coalescecheck.frontend.suspects import Suspects, suspects
 
 # what is replaced (a pattern's last group, or all of it), and by what
 _SUBSTITUTES = (
@@ -34,7 +34,6 @@ _SUBSTITUTES = (
 )
 # same precedence; whoever emits an operator looks at the original code
 _STAND_INS = {"*": b"/", "&": b"^", "<": b">"}
-_DEEPEST = 1000  # the search takes time as the depth squared; what is deeper is not rewritten
 _ROUNDS = 4  # one misread expression may hide another
 # `(a[i]) + b` and `(f(x)) - b` read as casts: there are no casts to arrays and functions
 _NO_CAST = ("abstract_array_declarator", "abstract_function_declarator")
@@ -51,30 +50,16 @@ def repaired(code: bytes, tree: Tree) -> Tree:
     edits.parsed()
     casts = CastMender()
     for _ in range(_ROUNDS):
-        _disguise(edits)
-        casts.mend(edits)
+        found = suspects(edits)
+        _disguise(edits, found)
+        casts.mend(edits, found)
         if not edits.parsed():
             break
     return edits.tree
 
 
-@cache
-def _suspects() -> Query:
-    """Compiled once: that takes as long as parsing a large file."""
-    return Query(
-        language(),
-        "(cast_expression) @cast (template_function) @template "
-        "(compound_statement (declaration declarator: (function_declarator) @prototype))"
-        "(declaration (type_qualifier) @word declarator: (function_declarator) @constant"
-        ' (#eq? @word "constexpr"))',
-    )
-
-
-def _disguise(edits: Edits) -> None:
+def _disguise(edits: Edits, captured: Suspects) -> None:
     """Replaces characters that make the grammar misread expressions."""
-    cursor = QueryCursor(_suspects())
-    cursor.set_max_start_depth(_DEEPEST)
-    captured = cursor.captures(edits.tree.root_node)
     for node in captured.get("cast", []):
         _cast(node, edits)
     for node in captured.get("template", []):

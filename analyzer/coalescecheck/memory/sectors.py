@@ -40,33 +40,33 @@ class Footprint:
 
 def footprint(addresses: Ints, active: Bools, width: int) -> Footprint:
     """All counts of global requests at once, from one sort."""
-    starts, valid = _sorted_starts(addresses, active)
+    ends = _ends(addresses, active, width)
     return Footprint(
-        sectors=_granules(starts, valid, width, SECTOR_BYTES),
-        pairs=_granules(starts, valid, width, PAIR_BYTES),
-        lines=_granules(starts, valid, width, LINE_BYTES),
-        unique_bytes=_granules(starts, valid, width, 1),
+        sectors=_granules(*ends, SECTOR_BYTES),
+        pairs=_granules(*ends, PAIR_BYTES),
+        lines=_granules(*ends, LINE_BYTES),
+        unique_bytes=_granules(*ends, 1),
     )
 
 
 def count_sectors(addresses: Ints, active: Bools, width: int) -> Ints:
     """Distinct 32-byte sectors over all bytes that the active lanes touch."""
-    return _granules(*_sorted_starts(addresses, active), width, SECTOR_BYTES)
+    return _granules(*_ends(addresses, active, width), SECTOR_BYTES)
 
 
 def count_pairs(addresses: Ints, active: Bools, width: int) -> Ints:
     """Distinct aligned 64-byte pairs of sectors."""
-    return _granules(*_sorted_starts(addresses, active), width, PAIR_BYTES)
+    return _granules(*_ends(addresses, active, width), PAIR_BYTES)
 
 
 def count_lines(addresses: Ints, active: Bools, width: int) -> Ints:
     """Distinct 128-byte lines: L1 tags, and requests from L1 to L2."""
-    return _granules(*_sorted_starts(addresses, active), width, LINE_BYTES)
+    return _granules(*_ends(addresses, active, width), LINE_BYTES)
 
 
 def count_unique_bytes(addresses: Ints, active: Bools, width: int) -> Ints:
     """Distinct bytes that the active lanes touch."""
-    return _granules(*_sorted_starts(addresses, active), width, 1)
+    return _granules(*_ends(addresses, active, width), 1)
 
 
 def ideal_sectors(addresses: Ints, active: Bools, width: int) -> Ints:
@@ -95,25 +95,25 @@ def _ceil_div(value: Ints, by: int) -> Ints:
     return result
 
 
-def _sorted_starts(addresses: Ints, active: Bools) -> tuple[Ints, Bools]:
-    """Start addresses in ascending order, inactive lanes last, and which entries are active."""
-    last = np.iinfo(np.int64).max
-    starts = np.sort(np.where(active, addresses, last), axis=1)
-    lanes = np.arange(active.shape[1])
-    return starts, lanes < np.count_nonzero(active, axis=1)[:, None]
+def _ends(addresses: Ints, active: Bools, width: int) -> tuple[Ints, Ints, Bools]:
+    """First and last byte of every lane in ascending order, and which requests have any lane.
+
+    Inactive lanes repeat the last active one, so that they add nothing.
+    """
+    nowhere = np.iinfo(np.int64).min
+    greatest = np.where(active, addresses, nowhere).max(axis=1)
+    first = np.sort(np.where(active, addresses, greatest[:, None]), axis=1)
+    return first, first + (width - 1), greatest != nowhere
 
 
-def _granules(starts: Ints, valid: Bools, width: int, size: int) -> Ints:
-    """Distinct ``size``-byte granules of the intervals ``[start, start + width)``.
+def _granules(first: Ints, last: Ints, runs: Bools, size: int) -> Ints:
+    """Distinct ``size``-byte granules of the intervals from ``first`` to ``last``.
 
-    Starts ascend, so first and last granules ascend too, and each interval adds the granules
-    beyond the last one of its predecessor.
+    Intervals ascend, so what is touched is all from the first granule to the last one, without
+    the gaps between an interval and its predecessor.
     """
     shift = size.bit_length() - 1  # sizes are powers of two; shifting floors, like the hardware
-    safe = np.where(valid, starts, 0)
-    first, last = safe >> shift, (safe + (width - 1)) >> shift
-    fresh = last - first + 1
-    seen = last[:, :-1] + 1
-    fresh[:, 1:] = last[:, 1:] + 1 - np.maximum(first[:, 1:], seen)
-    result: Ints = np.where(valid, np.maximum(fresh, 0), 0).sum(axis=1)
+    first, last = first >> shift, last >> shift
+    gaps = np.maximum(first[:, 1:] - last[:, :-1] - 1, 0).sum(axis=1)
+    result: Ints = np.where(runs, last[:, -1] - first[:, 0] + 1 - gaps, 0)
     return result

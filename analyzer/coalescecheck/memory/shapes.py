@@ -8,6 +8,7 @@ bank count, so requests that differ only by such a move have the same shape.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +31,10 @@ class Shapes:
 def distinct_shapes(addresses: Ints, active: Bools) -> Shapes:
     """The shapes among the requests.  Every request needs an active lane."""
     far = np.iinfo(np.int64).max
-    start = np.where(active, addresses, far).min(axis=1) // LINE_BYTES * LINE_BYTES
+    start = np.where(active, addresses, far).min(axis=1) & -LINE_BYTES
     relative = np.where(active, addresses - start[:, None], -1)
+    if len(relative) == 1:
+        return Shapes(np.maximum(relative, 0), active, np.zeros(1, np.intp))
     keys = (relative * _weights(addresses.shape[1])).sum(axis=1)
     _, first, of = np.unique(keys, return_index=True, return_inverse=True)
     if (relative != relative[first[of]]).any():  # two shapes share a key
@@ -40,6 +43,7 @@ def distinct_shapes(addresses: Ints, active: Bools) -> Shapes:
     return Shapes(np.maximum(chosen, 0), chosen >= 0, of)
 
 
+@lru_cache
 def _weights(lanes: int) -> Ints:
     """Odd multipliers that differ in all bits (splitmix64), one per lane."""
     state = np.arange(1, lanes + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)

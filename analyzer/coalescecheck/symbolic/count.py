@@ -10,7 +10,7 @@ each is tried.  Lane parts with unknown parameters go to ``parametric``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import gcd, prod
 
@@ -22,14 +22,13 @@ from coalescecheck.symbolic.conditions import is_known
 from coalescecheck.symbolic.domain import Rows, Switch, classes
 from coalescecheck.symbolic.form import Atom, Context, Form, Symbol, number
 from coalescecheck.symbolic.lanes import Lanes
-from coalescecheck.symbolic.measure import Measures, Target, measure, nothing
+from coalescecheck.symbolic.measure import LANES_AT_ONCE, Measures, Target, measure, nothing
 from coalescecheck.symbolic.numeric import Evaluator
 from coalescecheck.symbolic.operators import ONE
 from coalescecheck.symbolic.warps import Alike, alike
 
 Ints = NDArray[np.int64]
 LANE_LIMIT = 1 << 24  # lane addresses evaluated for one piece
-CHUNK = 1 << 16  # lanes measured at once: what fits into a processor's cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,32 +45,35 @@ class Split:
 class Tally:
     """Requests and their counts.
 
-    ``weight`` counts how often each entry happens, ``row`` is the class it belongs to;
-    ``shifts`` are all the unknown uniform shifts (bytes) each class was taken at.
+    ``weight`` counts how often each entry happens; ``shifts`` are all the unknown uniform shifts
+    (bytes) the requests were taken at.
     """
 
     measures: Measures
     weight: Ints
-    row: Ints
     shifts: tuple[int, ...]
 
     @property
-    def fingerprint(self) -> tuple[bytes, ...]:
+    def fingerprint(self) -> tuple[bytes, bytes]:
         """Equal for tallies with the same requests, whatever they were counted for."""
-        return tuple(f.tobytes() for f in (self.weight, *self.measures.parts()))
+        return self.weight.tobytes(), self.measures.table.tobytes()
 
     @property
     def requests(self) -> int:
         """Requests counted, at every shift."""
         return int(self.weight.sum())
 
-    def parts(self, size: int, count: int) -> list[Tally]:
-        """``count`` tallies: each holds the requests of ``size`` consecutive classes."""
-        order = np.argsort(self.row // size, kind="stable")
-        measures, weight, row = self.measures.at(order), self.weight[order], self.row[order]
-        ends = np.searchsorted(row // size, np.arange(count + 1)).tolist()
-        pieces = [slice(start, end) for start, end in pairwise(ends)]
-        return [Tally(measures.at(p), weight[p], row[p], self.shifts) for p in pieces]
+    def parts(self, part: Ints, count: int) -> list[Tally]:
+        """``count`` tallies: entry i belongs to number ``part[i]``.  Equal ones are one object."""
+        order = np.argsort(part, kind="stable")
+        table, weight = self.measures.table[:, order], self.weight[order]
+        ends = np.searchsorted(part[order], np.arange(count + 1)).tolist()
+        known: dict[object, Tally] = {}
+        found = []
+        for start, end in pairwise(ends):
+            tally = Tally(Measures(table[:, start:end]), weight[start:end], self.shifts)
+            found.append(known.setdefault(tally.fingerprint, tally))
+        return found
 
 
 MOST_REQUESTS = 1 << 48  # of one warp: sums of what they cost still fit 64 bits
@@ -191,7 +193,7 @@ class Counter:
         shifts = self._shifts(split.unknown, target.modulus)
         step = _step(shifts, target.modulus)
         rows, switches, whole = self._rows(split, guards, ranges, step)
-        return self._evaluate(split, rows, switches, whole, shifts, target)
+        return self._evaluate(split, rows, switches, whole, shifts, step, target)[0]
 
     def scan(
         self,
@@ -211,12 +213,20 @@ class Counter:
             groups.setdefault(shifts, []).append((value, unknown.constant))
         step = max(_step(shifts, target.modulus) for shifts in groups)
         rows, switches, whole = self._rows(split, guards, ranges, step)
+        moves_lanes = symbol in self.ctx.leaves(split.lanes)
         result: dict[int, Tally] = {}
         for shifts, members in groups.items():
-            many = _repeated(rows, symbol, members)
-            tally = self._evaluate(split, many, switches, whole, shifts, target)
-            parts = tally.parts(rows.size, len(members)) if rows.size else [tally] * len(members)
-            result |= {value: part for (value, _), part in zip(members, parts, strict=True)}
+            step, count = _step(shifts, target.modulus), len(members)
+            if moves_lanes or not rows.size:
+                many = _repeated(rows, symbol, members)
+                tally, entries = self._evaluate(split, many, switches, whole, shifts, step, target)
+                part = entries % max(many.size, 1) // max(rows.size, 1)
+            else:
+                moves = tuple((c + s) % target.modulus for _, c in members for s in shifts)
+                tally, entries = self._evaluate(split, rows, switches, whole, moves, step, target)
+                part = entries // (rows.size * len(shifts))
+            parts = replace(tally, shifts=shifts).parts(part, count)
+            result |= {value: own for (value, _), own in zip(members, parts, strict=True)}
         return result
 
     def _rows(
@@ -260,9 +270,12 @@ class Counter:
         switches: list[Switch],
         whole: list[Form],
         shifts: tuple[int, ...],
+        step: int,
         target: Target,
-    ) -> Tally:
-        kinds = self._kinds(split, switches, whole, _step(shifts, target.modulus))
+    ) -> tuple[Tally, Ints]:
+        """The tally, and for each of its entries ``number of the shift * rows + row``; a move by
+        ``step`` changes no count, taken over the shifts."""
+        kinds = self._kinds(split, switches, whole, step)
         if rows.size * len(shifts) * len(kinds.first) * WARP_SIZE > LANE_LIMIT:
             raise TooMany
         forms = (split.lanes, *whole, *(s.lanes for s in switches))
@@ -270,7 +283,7 @@ class Counter:
             g: v[:, kinds.first] if v.shape[1] > 1 else v for g, v in self.threads(forms).items()
         }
         exists = self.lanes.exists[kinds.first]
-        per_chunk = max(1, CHUNK // (len(kinds.first) * WARP_SIZE * len(shifts)))
+        per_chunk = max(1, LANES_AT_ONCE // (len(kinds.first) * WARP_SIZE))
         parts = []
         for start in range(0, rows.size, per_chunk):
             chosen = slice(start, start + per_chunk)
@@ -280,7 +293,7 @@ class Counter:
             addresses = evaluator.form(split.lanes) + rows.shift[chosen, None, None]
             weight = rows.weight[chosen, None] * kinds.count
             row = np.arange(rows.size)[chosen, None]
-            parts.append(_collect(addresses, active, weight, row, shifts, target))
+            parts.append(_collect(addresses, active, weight, row, shifts, rows.size, target))
         return _joined(parts, shifts)
 
     def _kinds(
@@ -341,37 +354,31 @@ def _collect(
     weight: Ints,
     row: Ints,
     shifts: tuple[int, ...],
+    rows: int,
     target: Target,
-) -> tuple[Measures, Ints, Ints]:
-    """Measure the requests with an active lane, at every shift."""
+) -> tuple[Ints, Ints, Ints]:
+    """Measure the requests with an active lane, at every shift: counts, weights and numbers."""
     row = np.broadcast_to(row, active.shape[:2]).reshape(-1)
     addresses = np.broadcast_to(addresses, active.shape).reshape(-1, WARP_SIZE)
     active = active.reshape(-1, WARP_SIZE)
     runs = active.any(axis=1)
-    addresses, active = addresses[runs], active[runs]
-    weight, row = weight.reshape(-1)[runs], row[runs]
-    if len(shifts) > 1:
-        addresses = np.concatenate([addresses + s for s in shifts])
-        active = np.tile(active, (len(shifts), 1))
-        weight, row = np.tile(weight, len(shifts)), np.tile(row, len(shifts))
-    return measure(addresses, active, target), weight, row
+    if not runs.all():
+        addresses, active, row = addresses[runs], active[runs], row[runs]
+        weight = weight.reshape(-1)[runs]
+    table = measure(addresses, active, target, shifts).table
+    number = np.arange(len(shifts))[:, None] * rows + row
+    return table, np.tile(weight.reshape(-1), len(shifts)), number.reshape(-1)
 
 
-def _joined(parts: list[tuple[Measures, Ints, Ints]], shifts: tuple[int, ...]) -> Tally:
+def _joined(parts: list[tuple[Ints, Ints, Ints]], shifts: tuple[int, ...]) -> tuple[Tally, Ints]:
     if not parts:
         empty = np.zeros(0, np.int64)
-        return Tally(nothing(), empty, empty, shifts)
+        return Tally(nothing(), empty, shifts), empty
+    tables, weights, numbers = zip(*parts, strict=True)
     if len(parts) == 1:
-        ((measures, weight, row),) = parts
-        return Tally(measures, weight, row, shifts)
-    columns = zip(*(part[0].parts() for part in parts), strict=True)
-    measures = Measures(*map(np.concatenate, columns))
-    return Tally(
-        measures,
-        np.concatenate([p[1] for p in parts]),
-        np.concatenate([p[2] for p in parts]),
-        shifts,
-    )
+        return Tally(Measures(tables[0]), weights[0], shifts), numbers[0]
+    measures = Measures(np.concatenate(tables, axis=1))
+    return Tally(measures, np.concatenate(weights), shifts), np.concatenate(numbers)
 
 
 def _repeated(rows: Rows, symbol: int, members: list[tuple[int, int]]) -> Rows:

@@ -1,6 +1,6 @@
 """Which sectors an access touches at all: in a block, and in a whole launch.
 
-In: questions as ``pieces`` prepares them.  Out: the distinct sectors, listed one by one, so that
+In: questions as ``question`` prepares them.  Out: the distinct sectors, listed one by one, so that
 warps, iterations and accesses that share sectors can be told from those that waste them.  Only
 where every address is known and the list stays short; None otherwise.
 """

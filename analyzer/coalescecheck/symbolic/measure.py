@@ -49,61 +49,100 @@ class Target:
         return "ldmatrix" if self.kind == "ldmatrix" else self.op.value
 
 
+LANES_AT_ONCE = 1 << 16  # what fits into a processor's cache
+COLUMNS = (
+    "units",
+    "ideal",
+    "lines",
+    "degree",
+    "asked",
+    "l1_data",
+    "l1_tag",
+    "together",
+    "distinct",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """Counts per request; ``units`` are sectors (global, local) or wavefronts, ``l1_data`` the
-    passes over the banks of L1 (0 where they are not counted), ``together`` the most lanes of a
-    shared atomic on one word (0 for anything else).  ``asked`` counts the bytes of every lane,
-    ``distinct`` those of several lanes once (0 where no sectors are counted)."""
+    """Counts per request, ``table[column, request]``, with a row for each name of ``COLUMNS``.
 
-    units: Ints
-    ideal: Ints
-    lines: Ints
-    degree: Ints
-    asked: Ints  # bytes
-    l1_data: Ints
-    together: Ints
-    distinct: Ints
+    ``units`` are sectors (global, local) or wavefronts, ``l1_data`` and ``l1_tag`` cycles of L1's
+    stages (0 where they are not counted), ``together`` the most lanes of a shared atomic on one
+    word (0 for anything else).  ``asked`` counts the bytes of every lane, ``distinct`` those of
+    several lanes once (0 where no sectors are counted).
+    """
 
-    def parts(self) -> tuple[Ints, ...]:
-        """All columns, in the order of the fields."""
-        counts = (self.units, self.ideal, self.lines, self.degree)
-        return (*counts, self.asked, self.l1_data, self.together, self.distinct)
+    table: Ints
 
-    def at(self, chosen: NDArray[np.intp] | Bools | slice) -> Measures:
-        """The requests chosen by a mask, by numbers or as a slice."""
-        return Measures(*(column[chosen] for column in self.parts()))
+    @property
+    def units(self) -> Ints:
+        """Sectors or wavefronts."""
+        column: Ints = self.table[COLUMNS.index("units")]
+        return column
+
+    @property
+    def ideal(self) -> Ints:
+        """The fewest units that the request could take."""
+        column: Ints = self.table[COLUMNS.index("ideal")]
+        return column
+
+    @property
+    def asked(self) -> Ints:
+        """Bytes, those of several lanes as often as they are asked for."""
+        column: Ints = self.table[COLUMNS.index("asked")]
+        return column
+
+    def at(self, chosen: NDArray[np.intp] | slice) -> Measures:
+        """The requests chosen by numbers or as a slice."""
+        return Measures(self.table[:, chosen])
 
 
 def nothing() -> Measures:
     """The measures of no request."""
-    return Measures(*([np.zeros(0, np.int64)] * 8))
+    return Measures(np.zeros((len(COLUMNS), 0), np.int64))
 
 
-def measure(addresses: Ints, active: Bools, target: Target) -> Measures:
-    """Counts for requests ``[n, 32]``, each with at least one active lane."""
+def measure(
+    addresses: Ints, active: Bools, target: Target, shifts: tuple[int, ...] = (0,)
+) -> Measures:
+    """Counts for requests ``[n, 32]``, each with at least one active lane: all of them moved by
+    the first of ``shifts`` (bytes), then all moved by the next."""
     if not len(addresses):
         return nothing()
     shapes = distinct_shapes(addresses, active)
-    return _measure(shapes.addresses, shapes.active, target).at(shapes.of)
+    if shifts == (0,):
+        return Measures(_measured(shapes.addresses, shapes.active, target)[:, shapes.of])
+    together = max(1, LANES_AT_ONCE // shapes.addresses.size)
+    tables = []
+    for start in range(0, len(shifts), together):
+        some = shifts[start : start + together]
+        moved = np.concatenate([shapes.addresses + shift for shift in some])
+        counts = measure(moved, np.tile(shapes.active, (len(some), 1)), target).table
+        tables.append(counts.reshape(len(COLUMNS), len(some), -1)[:, :, shapes.of])
+    return Measures(np.concatenate(tables, axis=1).reshape(len(COLUMNS), -1))
 
 
-def _measure(addresses: Ints, active: Bools, target: Target) -> Measures:
-    asked = active.sum(axis=1, dtype=np.int64) * target.width
-    zeros = np.zeros(len(addresses), np.int64)
+def _measured(addresses: Ints, active: Bools, target: Target) -> Ints:
+    table = np.zeros((len(COLUMNS), len(addresses)), np.int64)
+    units, ideal, lines, degree, asked, l1_data, l1_tag, together, distinct = table
+    asked[:] = active.sum(axis=1, dtype=np.int64) * target.width
     if target.space is Space.SHARED:
         banks = count_wavefronts(addresses, active, target.width, target.bank_op)
-        atomic = target.op is Op.ATOMIC
-        together = count_lanes_per_word(addresses, active) if atomic else zeros
-        counts = (banks.total, banks.ideal, zeros, banks.degree)
-        return Measures(*counts, asked, zeros, together, zeros)
+        units[:], ideal[:], degree[:] = banks.total, banks.ideal, banks.degree
+        if target.op is Op.ATOMIC:
+            together[:] = count_lanes_per_word(addresses, active)
+        return table
     if target.space is Space.CONSTANT:
-        passes = count_constant_passes(addresses, active)
-        return Measures(passes, np.minimum(passes, 1), zeros, passes, asked, zeros, zeros, zeros)
+        units[:] = degree[:] = count_constant_passes(addresses, active)
+        ideal[:] = np.minimum(units, 1)
+        return table
     width = target.width
     if target.space is Space.LOCAL:
         addresses, active, width = interleave(addresses, active, width)
     touched = footprint(addresses, active, width)
-    data = count_l1_data_wavefronts(addresses, active, width) if target.has_l1 else zeros
-    counts = (touched.sectors, touched.ideal_sectors, touched.lines, zeros)
-    return Measures(*counts, asked, data, zeros, touched.unique_bytes)
+    units[:], ideal[:], lines[:] = touched.sectors, touched.ideal_sectors, touched.lines
+    l1_tag[:], distinct[:] = touched.tag_wavefronts, touched.unique_bytes
+    if target.has_l1:
+        l1_data[:] = count_l1_data_wavefronts(addresses, active, width)
+    return table

@@ -1,6 +1,6 @@
 """How an address moves when one index goes up by one: read off its terms, nothing is evaluated.
 
-In: questions as ``pieces`` prepares them.  Out: the ``Motion`` of an access, by which the rules
+In: questions as ``question`` prepares them.  Out: the ``Motion`` of an access, by which the rules
 tell the causes of a bad pattern apart.
 """
 

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-import numpy as np
-
 from coalescecheck.analysis import AccessTotals, Total
-from coalescecheck.arch import TAGS_PER_CYCLE
 from coalescecheck.symbolic.count import Tally
+from coalescecheck.symbolic.measure import COLUMNS
 
 CERTAINTIES = ("exact", "exact-symbolic", "bounded", "data-dependent", "unknown")
 
@@ -110,38 +108,39 @@ def from_tally(
     """Exact counts; ``requests`` is the launch's number of requests where it is known, ``most``
     a bound of it.  ``weighted``: how often each request of the tally happens is known, at least
     in proportion; if not, there is no mean, and ``ideal`` is that of the costliest request."""
-    measures, weight = tally.measures, tally.weight
+    table, weight = tally.measures.table, tally.weight
     total = int(weight.sum())
     if not total:
         return no_requests(certainty)
+    sums = (table * weight).sum(axis=1)
+    ends = zip(table.min(axis=1).tolist(), table.max(axis=1).tolist(), strict=True)
+    means = (sums / total).tolist()
+    every = {
+        name: Range(low, high, mean if weighted or low == high else None)
+        for name, (low, high), mean in zip(COLUMNS, ends, means, strict=True)
+    }
     single = len(tally.shifts) == 1
-
-    def spread(values: np.ndarray) -> Range:
-        low, high = int(values.min()), int(values.max())
-        known = (single and weighted) or low == high
-        mean = float((values * weight).sum() / total) if known else None
-        return Range(low, high, mean)
-
-    units, ideal = spread(measures.units), measures.ideal
+    each = every if single else {name: found.unweighted() for name, found in every.items()}
     if requests is None or not single:
-        ideals = Range(int(ideal.min()), int(ideal.max()), None)
-        totals = bounded_totals(units, ideals, requests, most)
+        totals = bounded_totals(each["units"], each["ideal"], requests, most)
     else:
-        totals = _exact_totals(tally, requests, requests // total)
-    tags = (measures.lines + (TAGS_PER_CYCLE - 1)) // TAGS_PER_CYCLE
+        copies = requests // total
+        units, ideal = (int(sums[COLUMNS.index(name)]) * copies for name in ("units", "ideal"))
+        totals = AccessTotals(*(Total(n, n) for n in (requests, units, ideal, units - ideal)))
+    ideals = every["ideal"]
     return Outcome(
         certainty,
-        units,
-        float((ideal * weight).sum() / total) if weighted else float(ideal.max()),
-        spread(measures.lines),
-        (int(measures.degree.min()), int(measures.degree.max())),
-        _mean_of(measures.asked, weight, weighted),
+        each["units"],
+        float(ideals.max) if ideals.mean is None else ideals.mean,
+        each["lines"],
+        (every["degree"].min, every["degree"].max),
+        every["asked"].mean,
         requests,
         totals,
-        spread(measures.l1_data),
-        spread(tags),
-        together=(int(measures.together.min()), int(measures.together.max())),
-        distinct=_mean_of(measures.distinct, weight, weighted),
+        each["l1_data"],
+        each["l1_tag"],
+        together=(every["together"].min, every["together"].max),
+        distinct=every["distinct"].mean,
     )
 
 
@@ -176,23 +175,9 @@ def bounded_totals(
     )
 
 
-def _mean_of(values: np.ndarray, weight: np.ndarray, weighted: bool) -> float | None:
-    if not weighted and int(values.min()) != int(values.max()):
-        return None
-    return float((values * weight).sum() / weight.sum())
-
-
 def alternatives(outcomes: Sequence[Outcome]) -> AccessTotals:
     """The sums when one of the outcomes is the case."""
     return reduce(_either, (outcome.totals for outcome in outcomes))
-
-
-def _exact_totals(tally: Tally, requests: int, copies: int) -> AccessTotals:
-    """``copies``: how often the counted requests happen in the launch."""
-    weight, measures = tally.weight, tally.measures
-    units = int((measures.units * weight).sum()) * copies
-    ideal = int((measures.ideal * weight).sum()) * copies
-    return AccessTotals(*(Total(n, n) for n in (requests, units, ideal, units - ideal)))
 
 
 def _sum(left: AccessTotals, right: AccessTotals) -> AccessTotals:

@@ -152,14 +152,15 @@ class Profiler:
         tallies = self._counter.scan(
             self._split, self._guards, self._ranges, self._target, symbol, above + near + below
         )
-        large = tuple(_range(tallies[n]) for n in above)
-        small = {n: _range(tallies[n]) for n in near}
+        ranges = {id(t): _range(t) for t in tallies.values()}  # equal ones are one object
+        large = tuple(ranges[id(tallies[n])] for n in above)
+        small = {n: ranges[id(tallies[n])] for n in near}
         start = multiple
         for n in sorted((n for n in small if n > 0), reverse=True):
             if small[n] != large[n // multiple % period]:
                 start = n + multiple
                 break
-        far_negative = tuple(_range(tallies[n]) for n in below) if scales else large
+        far_negative = tuple(ranges[id(tallies[n])] for n in below) if scales else large
         far = tuple(tallies[n] for n in above)
         low = generator.low if isinstance(generator, Symbol) else None
         possible = {n: tallies[n] for n in above + near + below if low is None or n >= low}

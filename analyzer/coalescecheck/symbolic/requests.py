@@ -66,7 +66,8 @@ class Requests:
 
     def joined(self, tallies: tuple[Tally, ...], question: Question, mixed: bool) -> Outcome:
         """One of the tallies is the case; ``mixed``: for each request another one."""
-        distinct = {t.fingerprint: t for t in reversed(tallies)}
+        shared = {id(t): t for t in reversed(tallies)}  # values with equal counts share a tally
+        distinct = {t.fingerprint: t for t in shared.values()}
         outcomes = [
             self.outcome(question, t, "exact-symbolic") for t in reversed(distinct.values())
         ]

@@ -1,6 +1,6 @@
 """One request of an access, for pictures: where each lane of a warp goes.
 
-In: a question as ``pieces`` prepares it.  Out: 32 byte offsets from the start of the array.
+In: a question as ``question`` prepares it.  Out: 32 byte offsets from the start of the array.
 Nothing is counted from them; they illustrate the counts.
 """
 

@@ -237,6 +237,11 @@ def decayed(type_: CType) -> CType:
             return type_
 
 
+def is_function(type_: CType) -> bool:
+    """Whether a type is a pointer to functions."""
+    return isinstance(type_, Pointer) and isinstance(type_.target, FunctionType)
+
+
 def is_arithmetic(type_: CType) -> bool:
     return isinstance(type_, Scalar) and type_.name in _ARITHMETIC
 

@@ -304,6 +304,9 @@ class Functions:
         if types.has_auto(result):
             result = types.UNKNOWN
         called = c_call(instance.cname, pieces, result, Mark(node.start_byte))
+        for extra, _ in reversed(arguments[len(instance.parameters) :]):
+            if not extra.pure and extra.type != types.VOID:  # for C's `...`: read all the same
+                called = self._s.expressions.sequence(extra, called)
         return replace(called, borrowed=True) if instance.borrows else called
 
     def argument(self, parameter: Parameter, ex: Ex, at: Node, env: Env) -> list[Piece]:

@@ -29,8 +29,8 @@ def check_bases(layout: Layout, bases: list[Record]) -> None:
                 f"`{layout.shown}` has members in the padding of its base: their places"
             )
     empty: set[str] = set()
-    for base in bases:
-        own = set() if base.layout.fields else _empty_at_begin(base)
+    for parent in bases:
+        own = set() if parent.layout.fields else _empty_at_begin(parent)
         if own & empty:
             raise UnsupportedConstruct(f"`{layout.shown}` has an empty base twice: their places")
         empty |= own

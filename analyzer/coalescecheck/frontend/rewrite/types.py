@@ -122,9 +122,10 @@ class Unknown(CType):
 
 @dataclass(frozen=True, slots=True)
 class Placeholder(CType):
-    """A template parameter inside a pattern that is being deduced."""
+    """A template parameter inside a pattern that is being deduced; a ``pack`` takes the rest."""
 
     name: str
+    pack: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,6 +137,7 @@ def _may_write_through(cx: Context, value: Value, reason: str) -> None:
 def _inline(
     cx: Context, callee: Callee, arguments: list[c_ast.Node], node: c_ast.FuncCall
 ) -> Value:
+    known = [_function_named(cx, argument) for argument in arguments]
     values = [cx.evaluate(cx, argument) for argument in arguments]
     depth = sum(frame.name == callee.name for frame in cx.frames)
     recursive = depth > 0 or cx.frames[-1].recursive
@@ -160,7 +161,7 @@ def _inline(
         frame.result = storage.make_local(cx, f"{callee.name}.result", declared, key, node)
     barriers = cx.barriers
     with cx.function(frame):
-        _bind(cx, definition, values, node)
+        _bind(cx, definition, values, known, node)
         with cx.block() as body:
             cx.execute(cx, definition.body)
     has_barrier = cx.barriers != barriers
@@ -191,12 +192,41 @@ def _parameter_count(definition: c_ast.FuncDef) -> int:
     return len(_parameters(definition))
 
 
+def _function_named(cx: Context, argument: c_ast.Node) -> Callee | None:
+    """The function that an argument is the name of."""
+    if not isinstance(argument, c_ast.ID):
+        return None
+    entity = cx.lookup(argument.name)
+    return entity if isinstance(entity, Callee) and entity.definition is not None else None
+
+
+def _only_called(definition: c_ast.FuncDef, name: str) -> bool:
+    """Whether a function does no more with a variable than calling it or passing it on."""
+    parents = [definition.body]
+    while parents:
+        node = parents.pop()
+        changed = node.lvalue if isinstance(node, c_ast.Assignment) else None
+        changed = node.expr if isinstance(node, c_ast.UnaryOp) else changed
+        if isinstance(changed, c_ast.ID) and changed.name == name:
+            return False
+        parents += [child for _, child in node.children()]
+    return True
+
+
 def _bind(
-    cx: Context, definition: c_ast.FuncDef, values: list[Value], node: c_ast.FuncCall
+    cx: Context,
+    definition: c_ast.FuncDef,
+    values: list[Value],
+    known: list[Callee | None],
+    node: c_ast.FuncCall,
 ) -> None:
-    """Parameters are fresh variables; a pointer to a variable is an alias of it."""
-    for param, value in zip(_parameters(definition), values, strict=False):
+    """Parameters are fresh variables; a pointer to a variable is an alias of it, a function
+    that is passed is called."""
+    for param, value, function in zip(_parameters(definition), values, known, strict=False):
         if param.name is None:
+            continue
+        if function is not None and _only_called(definition, param.name):
+            cx.define(param.name, function)
             continue
         declared = declarations.parameter_type(declarations.resolve(cx, param))
         cx.define(param.name, _parameter_place(cx, param, declared, value, node))

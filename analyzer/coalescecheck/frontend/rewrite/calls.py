@@ -12,13 +12,14 @@ from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import groups, index, library, offsetof, syntax, traits, types
 from coalescecheck.frontend.rewrite.associated import with_associated
-from coalescecheck.frontend.rewrite.emit import Mark
+from coalescecheck.frontend.rewrite.emit import Mark, Piece
 from coalescecheck.frontend.rewrite.env import Env, Found, Local, TypeBound
 from coalescecheck.frontend.rewrite.ex import (
     PRIMARY,
     UNARY,
     Ex,
     address_of,
+    dereferenced,
     joined_arguments,
     literal,
 )
@@ -213,12 +214,30 @@ class Calls:
             if called is not None:
                 return called
         if isinstance(type_, types.Pointer) and isinstance(type_.target, types.FunctionType):
-            pieces = [ex.at(2) for ex in exs]
+            pieces = self._converted(type_.target, arguments, env)
             piece = (callee.at(PRIMARY), "(", joined_arguments(pieces), ")")
-            return Ex(piece, type_.target.result)
+            result = type_.target.result
+            if isinstance(result, types.Reference):
+                return dereferenced(piece, result.target)
+            return Ex(piece, result)
         return self._s.say_opaque(
             "a call of an unknown object", [callee, *exs], types.UNKNOWN, node
         )
+
+    def _converted(
+        self, function: types.FunctionType, arguments: list[tuple[Ex, Node]], env: Env
+    ) -> list[Piece]:
+        """Arguments as a function of this type takes them."""
+        pieces: list[Piece] = []
+        for number, (ex, at) in enumerate(arguments):
+            wanted = function.parameters[number : number + 1]
+            if wanted and isinstance(wanted[0], types.Reference):
+                pieces.append(self._s.conversions.bound(ex, wanted[0], at, env))
+            elif wanted:
+                pieces.append(self._s.conversions.coerce(ex, wanted[0], at, env).at(2))
+            else:
+                pieces.append(ex.at(2))
+        return pieces
 
     def _cast(self, last: Node, nodes: list[tuple[Node, Env]], node: Node, env: Env) -> Ex:
         targets = syntax.operands(last.child_by_field_name("arguments"))

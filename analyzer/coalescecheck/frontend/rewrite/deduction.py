@@ -25,11 +25,11 @@ def placeholders(head: Sequence[index.TemplateParameter]) -> dict[str, Binding]:
     for parameter in head:
         if not parameter.name:
             continue
-        hole = types.Placeholder(parameter.name)
+        hole = types.Placeholder(parameter.name, parameter.pack)
         bound: Argument = (
             TypeBound(hole) if parameter.kind != "value" else ValueBound(parameter.name, hole)
         )
-        out[parameter.name] = bound
+        out[parameter.name] = PackBound((bound,)) if parameter.pack else bound
     return out
 
 
@@ -92,7 +92,7 @@ def unify(pattern: CType, actual: CType, found: dict[str, Argument], exact: bool
         case types.Dependent():
             return _unify_record(pattern, actual, found)
         case types.FunctionType():
-            return True
+            return _unify_function(pattern, actual, found, exact)
         case _:
             return not exact or types.unqualified(pattern) == types.unqualified(actual)
 
@@ -150,13 +150,40 @@ def unify_argument(
             if isinstance(pattern.type, types.Placeholder):
                 return _bind(pattern.text, actual, found)
             return pattern.text == actual.text
-        case PackBound(items), PackBound(actuals) if len(items) == 1:
-            only = items[0]
-            if isinstance(only, TypeBound) and isinstance(only.type, types.Placeholder):
-                return _bind(only.type.name, PackBound(actuals), found)
-            return items == actuals
+        case PackBound(items), PackBound(actuals):
+            for number, item in enumerate(items):
+                rest = _pack_name(item)
+                if rest is not None:
+                    return _bind(rest, PackBound(actuals[number:]), found)
+                if number >= len(actuals):
+                    return False
+                given = actuals[number]
+                if not isinstance(given, TypeBound | ValueBound) or not unify_argument(
+                    item, given, found, exact
+                ):
+                    return False
+            return len(items) == len(actuals)
         case _:
             return pattern == actual
+
+
+def _pack_name(item: object) -> str | None:
+    """The name of the pack that a pattern's argument stands for."""
+    hole = item.type if isinstance(item, TypeBound | ValueBound) else None
+    return hole.name if isinstance(hole, types.Placeholder) and hole.pack else None
+
+
+def _unify_function(
+    pattern: types.FunctionType, actual: CType, found: dict[str, Argument], exact: bool
+) -> bool:
+    if not isinstance(actual, types.FunctionType):
+        return not exact
+    if len(pattern.parameters) != len(actual.parameters):
+        return False
+    pairs = zip(
+        (pattern.result, *pattern.parameters), (actual.result, *actual.parameters), strict=True
+    )
+    return all(unify(p, a, found, exact) for p, a in pairs)
 
 
 def _bind(name: str, value: Argument, found: dict[str, Argument]) -> bool:

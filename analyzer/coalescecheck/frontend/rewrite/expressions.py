@@ -123,7 +123,8 @@ class Expressions:
             if value is not None:
                 return ValueBound(plain(literal(value).piece), type_, value)
         spelled = plain(ex.piece)
-        if isinstance(ex.type, types.Placeholder):
+        function = types.is_function(ex.decayed) and spelled.isidentifier()
+        if isinstance(ex.type, types.Placeholder) or function:
             return ValueBound(spelled, ex.type)
         if not self._s.is_free(spelled):  # text of one function means nothing in another
             spelled = plain(self._s.free_name(types.mangled(["value", spelled]), node).piece)

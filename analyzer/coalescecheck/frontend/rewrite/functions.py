@@ -304,6 +304,9 @@ class Functions:
         if types.has_auto(result):
             result = types.UNKNOWN
         called = c_call(instance.cname, pieces, result, Mark(node.start_byte))
+        for extra, _ in reversed(arguments[len(instance.parameters) :]):
+            if not extra.pure and extra.type != types.VOID:  # for C's `...`: read all the same
+                called = self._s.expressions.sequence(extra, called)
         return replace(called, borrowed=True) if instance.borrows else called
 
     def argument(self, parameter: Parameter, ex: Ex, at: Node, env: Env) -> list[Piece]:
@@ -326,25 +329,26 @@ class Functions:
         target = expected.target if isinstance(expected, types.Pointer) else expected
         if isinstance(target, types.FunctionType):
             wanted = target.parameters
+        if wanted is not None:
+            choice = self._s.overloads.choose(candidates, wanted, explicit, env)
+            return None if choice is None else self._pointer(choice, node)
         for entry, found in candidates:
-            if wanted is None and entry.head is not None and not explicit:
+            if entry.head is not None and not explicit:
                 continue
-            types_ = (
-                wanted
-                if wanted is not None
-                else [
-                    self._s.overloads.parameter_type(p, found.env) for p in parameter_nodes(entry)
-                ]
-            )
+            types_ = [
+                self._s.overloads.parameter_type(p, found.env) for p in parameter_nodes(entry)
+            ]
             choice = self._s.overloads.choose([(entry, found)], types_, explicit, env)
             if choice is not None:
-                instance = self.request(choice, None)
-                signature = types.FunctionType(
-                    instance.result, tuple(p.type for p in instance.parameters)
-                )
-                piece = (Mark(node.start_byte), instance.cname)
-                return Ex(piece, types.Pointer(signature), pure=True)
+                return self._pointer(choice, node)
         return None
+
+    def _pointer(self, choice: Choice, node: Node) -> Ex:
+        instance = self.request(choice, None)
+        parameters = tuple(p.type for p in instance.parameters)
+        signature = types.FunctionType(instance.result, parameters)
+        piece = (Mark(node.start_byte), instance.cname)
+        return Ex(piece, types.Pointer(signature), pure=True)
 
     def receiver(self, ex: Ex, path: Sequence[str]) -> Piece:
         """The address of the object a method is called on (or of one of its bases)."""

@@ -116,7 +116,8 @@ class Lambdas:
         local = found.binding if found is not None else None
         if not isinstance(local, Local) or local.value is not None or name in inner.names:
             return
-        scalar = isinstance(local.type, types.Scalar | types.Pointer)
+        held = types.strip_reference(local.type)
+        scalar = isinstance(held, types.Scalar | types.Pointer)
         if scalar and syntax.changes_around(node, name):
             self._own_variable(name, Naming.local(local, Mark(node.start_byte)), node, inner)
 

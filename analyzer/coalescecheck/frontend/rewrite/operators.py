@@ -178,7 +178,10 @@ class Operators:
         if sign == "*":
             return self.dereference(operand, mark, node, env)
         if sign == "&":
-            return self._address(operand, mark, node, env)
+            defined = None
+            if isinstance(operand.type, types.Record):
+                defined = self._s.methods.operator("&", [operand], node, env)
+            return defined or self._address(operand, mark, node, env)
         if isinstance(operand.type, types.Record):
             defined = self._s.methods.operator(sign, [operand], node, env)
             if defined is not None:
@@ -251,7 +254,7 @@ class Operators:
         target = operand.type
         if isinstance(target, types.Pointer) and isinstance(target.target, types.FunctionType):
             return operand
-        type_ = types.Pointer(target)
+        type_ = types.Pointer(types.qualified(target, const=operand.named))
         if operand.address is not None:
             return Ex(operand.address, type_, UNARY, pure=True, target=operand)
         if not operand.lvalue:

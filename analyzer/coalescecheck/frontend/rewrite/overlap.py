@@ -29,15 +29,13 @@ def check_bases(layout: Layout, bases: list[Record]) -> None:
                 f"`{layout.shown}` has members in the padding of its base: their places"
             )
     empty: set[str] = set()
-    for base in bases:
-        own = set() if base.layout.fields else _empty_at_begin(base)
+    for parent in bases:
+        own = set() if parent.layout.fields else _empty_at_begin(parent)
         if own & empty:
             raise UnsupportedConstruct(f"`{layout.shown}` has an empty base twice: their places")
         empty |= own
-    first = fields[0].type if fields else None
-    while isinstance(first, types.Array):
-        first = first.element
-    if isinstance(first, Record) and _empty_at_begin(first) & empty:
+    first = _first(layout)
+    if first is not None and _empty_at_begin(first) & empty:
         if layout.union:
             raise UnsupportedConstruct(f"`{layout.shown}` has an empty class twice: their places")
         fields.insert(0, Field("pad__0", types.Array(types.CHAR, 1)))
@@ -52,10 +50,16 @@ def _empty_at_begin(record: Record) -> set[str]:
     for base in getattr(record.layout.source, "bases", ()):
         if not base.layout.fields:
             found |= _empty_at_begin(base)
-    first = record.layout.fields[0].type if record.layout.fields else None
-    while isinstance(first, types.Array):
-        first = first.element
-    return found | _empty_at_begin(first) if isinstance(first, Record) else found
+    first = _first(record.layout)
+    return found if first is None else found | _empty_at_begin(first)
+
+
+def _first(layout: Layout) -> Record | None:
+    """The class of the first member (of an element, if it is an array)."""
+    type_ = layout.fields[0].type if layout.fields else None
+    while isinstance(type_, types.Array):
+        type_ = type_.element
+    return type_ if isinstance(type_, Record) else None
 
 
 def _may_overlap(base: Field, following: Field) -> bool:

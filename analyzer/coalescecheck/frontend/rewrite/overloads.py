@@ -273,7 +273,7 @@ class Overloads:
             if declared == traits.NO_TYPE:
                 return None
         for parameter, actual in zip(parameters, arguments, strict=False):
-            if parameter.type == "variadic_parameter":
+            if parameter.type == "...":
                 total += _ELLIPSIS
                 break
             if is_pack(parameter):
@@ -399,7 +399,10 @@ def parameter_nodes(entry: FunctionEntry) -> list[Node]:
     if holder.type == "operator_cast":
         return []
     out = []
-    for node in syntax.operands(holder.child_by_field_name("parameters")):
+    parameters = holder.child_by_field_name("parameters")
+    for node in parameters.children if parameters is not None else ():
+        if node.type == "...":
+            out.append(node)
         if "parameter" not in node.type:
             continue
         type_ = node.child_by_field_name("type")
@@ -415,7 +418,7 @@ def parameter_nodes(entry: FunctionEntry) -> list[Node]:
 
 def is_pack(parameter: Node) -> bool:
     """Whether a parameter is a pack (or C's ``...``)."""
-    return parameter.type in ("variadic_parameter_declaration", "variadic_parameter")
+    return parameter.type in ("variadic_parameter_declaration", "...")
 
 
 def _count_fits(parameters: Sequence[Node], count: int) -> bool:

@@ -166,11 +166,23 @@ class Records:
         if patterns is None:
             return None
         found: dict[str, Argument] = {}
-        for pattern, actual in zip(patterns.values(), arguments, strict=False):
-            if not deduction.unify_argument(pattern, actual, found, exact=True):
+        late: list[int] = []
+        pairs = list(zip(patterns.values(), arguments, strict=False))
+        for number, (pattern, actual) in enumerate(pairs):
+            if head and number < len(nodes) and not deduction.has_placeholder(pattern):
+                late.append(number)  # it may depend on what the others give
+            elif not deduction.unify_argument(pattern, actual, found, exact=True):
                 return None
         names = [p.name for p in head]
-        return {n: found[n] for n in names} if all(n in found for n in names) else None
+        if not all(n in found for n in names):
+            return None
+        if late:
+            inner = Env(home, dict(found))
+            known = self._s.typenames.arguments(template or (), nodes, inner, home)
+            values = list(known.values()) if known is not None else []
+            if any(n >= len(values) or values[n] != pairs[n][1] for n in late):
+                return None
+        return {n: found[n] for n in names}
 
     def anonymous(self, node: Node, name: str, env: Env) -> Record:
         """A record without a name of its own, called ``name`` (a typedef's, or invented)."""

@@ -19,6 +19,14 @@ _SUBSTITUTES = (
     (re.compile(rb"\b(?:__align__|__builtin_align__)(?=\s*\()"), b"alignas"),
     # `[=] __device__ (int i) {…}`: the grammar has no specifiers there
     (re.compile(rb"\]\s*((?:(?:__device__|__host__|__forceinline__)\s*)+)(?=[({])"), b""),
+    # `__host__ __device__ operator int()`: after two words it takes `operator` for a type
+    (
+        re.compile(
+            rb"\b((?:(?:__host__|__device__|__forceinline__|__noinline__|inline|constexpr)\s+)+)"
+            rb"\w+\s+operator\s+(?!new\b|delete\b)[A-Za-z_:]"
+        ),
+        b"",
+    ),
     (re.compile(rb"\b__typeof__\b"), b"decltype"),
     (re.compile(rb"\b__const__(?!\w)"), b"const"),
     (re.compile(rb"\b__volatile__(?!\w)"), b"volatile"),

@@ -72,6 +72,12 @@ def type_trait(session: Session, node: Node, env: Env) -> CType | None:
     name, arguments = part
     if name in ("texture", "surface"):
         return types.Texture(session.typenames.type(arguments[0], env))
+    if name == "void":
+        known = [session.typenames.type(a, env) for a in arguments]
+        return NO_TYPE if any(isinstance(t, types.Unknown) for t in known) else types.VOID
+    if name == "underlying_type":
+        type_ = session.typenames.type(arguments[0], env)
+        return types.Scalar(type_.name) if isinstance(type_, types.Scalar) else None
     if name in _STRIPPING:
         return types.strip(session.typenames.type(arguments[0], env))
     if name == "remove_pointer":
@@ -121,9 +127,22 @@ def _answer(
         case "is_floating_point":
             return types.is_floating(first)
         case "is_integral":
-            return types.is_integer(first)
+            return types.is_integer(first) and types.enumeration(first) is None
         case "is_arithmetic":
-            return types.is_arithmetic(first)
+            return types.is_arithmetic(first) and types.enumeration(first) is None
+        case "is_enum":
+            return types.enumeration(first) is not None
+        case "is_const":
+            return first.const
+        case "is_lvalue_reference" | "is_rvalue_reference" | "is_reference":
+            wanted = name.removeprefix("is_").partition("_")[0]
+            rvalue = isinstance(first, types.Reference) and first.rvalue
+            known = {"lvalue": not rvalue, "rvalue": rvalue}.get(wanted, True)
+            return isinstance(first, types.Reference) and known
+        case "is_class":
+            return isinstance(first, types.Record) and not first.layout.union
+        case "is_array":
+            return isinstance(first, types.Array)
         case "is_pointer":
             return isinstance(first, types.Pointer)
         case "is_void":

@@ -122,9 +122,10 @@ class Unknown(CType):
 
 @dataclass(frozen=True, slots=True)
 class Placeholder(CType):
-    """A template parameter inside a pattern that is being deduced."""
+    """A template parameter inside a pattern that is being deduced; a ``pack`` takes the rest."""
 
     name: str
+    pack: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +236,11 @@ def decayed(type_: CType) -> CType:
             return Pointer(type_)
         case _:
             return type_
+
+
+def is_function(type_: CType) -> bool:
+    """Whether a type is a pointer to functions."""
+    return isinstance(type_, Pointer) and isinstance(type_.target, FunctionType)
 
 
 def is_arithmetic(type_: CType) -> bool:

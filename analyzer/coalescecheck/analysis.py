@@ -160,11 +160,13 @@ class RelativeTime:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """``agrees``, ``disagrees`` or ``not-run`` for each independent reading."""
+    """``agrees``, ``disagrees`` or ``not-run`` for each independent reading; ``reason`` says why
+    nothing was compared with the simulation."""
 
     simulation: str = "not-run"
     gpu: str = "not-run"
     warps_checked: int = 0
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,8 +75,10 @@ def _motion(one: Motion | None, other: Motion | None) -> Motion | None:
 def _verdict(one: Verified, other: Verified) -> Verified:
     """The worse verdict; a copy that was checked speaks for one that was not reached."""
     order = ("not-run", "agrees", "disagrees")
+    simulation = max(one.simulation, other.simulation, key=order.index)
     return Verified(
-        max(one.simulation, other.simulation, key=order.index),
+        simulation,
         max(one.gpu, other.gpu, key=order.index),
         max(one.warps_checked, other.warps_checked),
+        one.reason if simulation == order[0] else "",
     )

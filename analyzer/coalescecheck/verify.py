@@ -29,6 +29,7 @@ MAX_STEPS = 400  # statements executed for one sample
 MAX_WORK = 60  # accesses of one thread that are simulated at the given sizes
 UNKNOWN_SIZE = 8  # bytes of a type that is not known: a multiple of any scalar's alignment
 MAX_BLOCKS = 3
+NOBODY = "no lane of the sample runs it"
 BANKED = (Space.SHARED.value, Space.CONSTANT.value)  # counted in wavefronts
 
 
@@ -77,9 +78,7 @@ def verify(
         for race in _races(kernel, run):
             races.setdefault((race.array, race.spans, race.kind), race)
         _compare(kernel, sample, run, summary.accesses, verdicts, problems)
-    results = tuple(
-        replace(a, verified=verdicts.get(a.access.id, Verified())) for a in summary.accesses
-    )
+    results = tuple(replace(a, verified=verdicts[a.access.id]) for a in summary.accesses)
     return Checked(results, tuple(races.values()), tuple(problems))
 
 
@@ -142,13 +141,20 @@ def _compare(
     block = sample.launch.block or SAMPLE_BLOCK
     warps = -(-block.size // WARP_SIZE) * len(sample.blocks)
     partly = run.blocks < len(sample.blocks)
-    compared = [r for r in general if _comparable(r, run, sample, partly)]
+    obstacles = {r.access.id: _obstacle(r, run, sample, partly) for r in general}
+    compared = [r for r in general if not obstacles[r.access.id]]
     derived = {} if partly else _derived(kernel, sample, compared)
-    for result in compared:
+    for result in general:
         trace = run.traces[result.access.id]
         own = derived.get(result.access.id)
+        obstacle = obstacles[result.access.id]
+        if not obstacle and not trace.requests and (own is None or own.requests is None):
+            obstacle = NOBODY
+        if obstacle:
+            verdicts.setdefault(result.access.id, Verified(reason=obstacle))
+            continue
         problem = _disagreement(result, own, trace, sample.reduced)
-        before = verdicts.get(result.access.id, Verified("agrees", warps_checked=0))
+        before = verdicts.get(result.access.id, Verified())
         verdict = "disagrees" if problem or before.simulation == "disagrees" else "agrees"
         verdicts[result.access.id] = Verified(verdict, before.gpu, before.warps_checked + warps)
         if problem:
@@ -156,15 +162,19 @@ def _compare(
             problems.append(f"{at}: {result.access.index}: {problem} (at {sample.params})")
 
 
-def _comparable(result: AccessResult, run: Simulation, sample: Sample, partly: bool) -> bool:
-    """Whether the simulation says something about the access: sizes made up for the sample may
-    lead to addresses that no real launch has."""
+def _obstacle(result: AccessResult, run: Simulation, sample: Sample, partly: bool) -> str:
+    """Why the simulation says nothing about the access, empty if it does: sizes made up for the
+    sample may lead to addresses that no real launch has."""
     trace = run.traces[result.access.id]
+    if result.certainty == "unknown":
+        return "nothing is said of its count"
     if result.access.id in run.invalid:
-        return False
-    if result.certainty == "unknown" or trace.any_taint & UNDEFINED:
-        return False
-    return not (partly and (sample.reduced or not trace.requests))
+        return "made-up values lead to an address that no program may use"
+    if trace.any_taint & UNDEFINED:
+        return "a value that is not known decides addresses or lanes"
+    if partly and (sample.reduced or not trace.requests):
+        return "the sample takes too many statements"
+    return ""
 
 
 def _derived(

@@ -212,6 +212,7 @@ def _verified(verified: Verified) -> dict[str, Any]:
         "simulation": verified.simulation,
         "gpu": verified.gpu,
         "warps_checked": verified.warps_checked,
+        "reason": verified.reason,
     }
 
 

@@ -33,6 +33,7 @@ class KernelCounts:
     verdicts: Counter[str] = field(default_factory=Counter)
     launches: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
+    unchecked: Counter[str] = field(default_factory=Counter)
     problems: Counter[str] = field(default_factory=Counter)
 
     def add(self, kernel: KernelAnalysis) -> None:
@@ -45,6 +46,8 @@ class KernelCounts:
         for access in kernel.accesses:
             self.accesses[access.space, access.certainty] += 1
             self.verdicts[access.verified.simulation] += 1
+            if access.verified.reason:
+                self.unchecked[access.verified.reason] += 1
             if access.certainty in ("bounded", "unknown"):
                 self.reasons[f"{access.certainty}: {access.reason}"] += 1
 
@@ -115,6 +118,7 @@ def _lines(s: Statistics) -> Iterator[str]:
     yield from _time(s.seconds, total)
     for title, ranking in (
         ("why accesses are not known", s.total("reasons")),
+        ("why accesses were not compared with the simulation", s.total("unchecked")),
         ("what was lost", s.total("problems")),
     ):
         if ranking:

@@ -46,8 +46,8 @@ class ParameterCounter:
         in_lanes = parameter in self._ctx.leaves(question.split.lanes)
         small = in_lanes and (symbol.low is None or symbol.low < profile.start)
         shown = show(profile, name, profile.multiple, small)
-        # nobody can promise what a loop counter or a loaded value is: all their values count
-        free = symbol.kind in ("counter", "data", "row")
+        # nobody can promise what a counter, a block index or a loaded value is: all values count
+        free = symbol.kind in ("counter", "data", "row", "bid")
         possible, mixed = profile.everywhere if free else profile.tallies, free
         if in_lanes and symbol.high is not None and symbol.high < profile.start:
             free, possible = True, profile.within(symbol.low, symbol.high)

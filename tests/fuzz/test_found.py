@@ -100,6 +100,9 @@ GOES_ON = {
     "memory of a block whose races need far more": kernel(
         "__shared__ char s[1 << 28]; s[t] = b[t]; a[t] = s[t];",
     ),
+    "rows without elements": kernel(
+        "__shared__ float s[32][0]; s[t][t] = b[t]; __syncthreads(); a[t] = s[n][t] + s[t][32 * t];"
+    ),
     "nested class templates": kernel(
         f"a[{'V<' * 40}int{' >' * 40}().v] = 0;", "template <class T> struct V { T v; };\n"
     ),

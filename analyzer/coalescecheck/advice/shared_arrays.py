@@ -19,7 +19,7 @@ ODD_KINDS = ("wmma", "texture")  # they know the row's length themselves
 def candidates(subject: Subject) -> Iterator[tuple[Array, Sequence[AccessResult], int]]:
     """Conflicting arrays with rows, their accesses, and the bytes of the widest."""
     for array in subject.kernel.arrays.values():
-        if array.space is not Space.SHARED or len(array.dims) < 2:
+        if array.space is not Space.SHARED or len(array.dims) < 2 or not array.dims[-1]:
             continue
         mine = subject.of_array(array.name)
         alone = all(a.array == array.name and a.access.kind not in ODD_KINDS for a in mine)

@@ -67,7 +67,7 @@ class UnusedSharedPadding(Rule):
         for name, steps in analysis.shared_steps.items():
             array = analysis.arrays[name]
             pitch = array.dims[-1] * array.element_size
-            if steps is None or any(step % pitch == 0 for step in steps):
+            if steps is None or not pitch or any(step % pitch == 0 for step in steps):
                 continue
             used = [step for step in steps if step % ROW == 0 and 0 < pitch - step <= MOST]
             if not used or used[0] % array.element_size or not _conflicts(analysis, name):

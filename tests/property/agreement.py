@@ -129,13 +129,17 @@ def _inside(result: AccessResult, trace: AccessTrace, when: str) -> list[str]:
 
 
 def sweep(first: int, last: int) -> int:
-    """Print every disagreement of the seeds first .. last-1; their number is returned."""
+    """Print every disagreement of the seeds first .. last-1, and how far it is; their number."""
     wrong = 0
     for seed in range(first, last):
         problems = disagreements(random_kernel(seed))
         if problems:
             wrong += 1
             sys.stdout.write(f"seed {seed}: {problems}\n")
+        done = seed + 1 - first
+        if done % 500 == 0 or seed + 1 == last:
+            sys.stdout.write(f"{done:,} kernels, {wrong} disagreements\n")
+            sys.stdout.flush()
     return wrong
 
 

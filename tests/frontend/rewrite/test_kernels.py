@@ -141,3 +141,9 @@ def test_nothing_is_lost() -> None:
     kernel = rewriting.rewritten(LOSSY)
     assert rewriting.lost_accesses(LOSSY, kernel) == ""
     assert rewriting.gcc_errors(kernel) == ""
+
+
+def test_enumerators_made_of_each_other_are_read_once() -> None:
+    doubled = ", ".join(f"E{n} = E{n - 1} + E{n - 1}" for n in range(1, 31))
+    text = f"enum {{ E0 = 1, {doubled} }};\n__global__ void k(int* a) {{ a[E30] = 0; }}"
+    assert "a[1073741824] = 0;" in rewriting.body(rewriting.rewritten(text))

@@ -37,6 +37,7 @@ class TypeNames:
 
     def __init__(self, session: Session) -> None:
         self._s = session
+        self._enums: dict[tuple[int, int], tuple[CType, Env]] = {}  # what they are made of, where
 
     def type(self, node: Node, env: Env) -> CType:
         """The type a type node (without declarator) names."""
@@ -392,8 +393,15 @@ class TypeNames:
         return self.enum_type(node, env)
 
     def enum_type(self, node: Node, env: Env) -> CType:
-        """The type of an enumeration: an integer type that overloads tell from all others."""
-        below = self._below(node, env)
+        """The type of an enumeration: an integer type that overloads tell from all others.
+
+        Its values may name each other: until all are known, they are of type int.
+        """
+        key = (node.id, id(env))
+        if key not in self._enums:
+            self._enums[key] = (types.INT, env)
+            self._enums[key] = (self._below(node, env), env)
+        below = self._enums[key][0]
         if not isinstance(below, types.Scalar):
             return below
         return types.Scalar(below.name, self._s.enumeration(node, env))

@@ -173,7 +173,10 @@ class Expressions:
             base = literal(value)
             keep = spelled[:2].lower() == "0x" and not set(spelled[2:].lower()) & set("z")
             piece = spelled if keep else plain(base.piece)
-            return Ex((self.mark(node), piece), base.type, PRIMARY, value, pure=True)
+            type_ = base.type
+            if "ll" in spelled.lower() and isinstance(type_, types.Scalar):
+                type_ = types.Scalar(type_.name.replace("long", "long long"))
+            return Ex((self.mark(node), piece), type_, PRIMARY, value, pure=True)
         lower = spelled.lower()
         hexadecimal = lower.startswith("0x")
         single = lower.endswith("f") and (not hexadecimal or "p" in lower)

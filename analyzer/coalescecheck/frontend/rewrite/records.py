@@ -177,12 +177,19 @@ class Records:
         if not all(n in found for n in names):
             return None
         if late:
+            if self._fails(nodes, Env(home, dict(found))):
+                return None
             inner = Env(home, dict(found))
             known = self._s.typenames.arguments(template or (), nodes, inner, home)
             values = list(known.values()) if known is not None else []
             if any(n >= len(values) or values[n] != pairs[n][1] for n in late):
                 return None
         return {n: found[n] for n in names}
+
+    def _fails(self, nodes: Sequence[Node], env: Env) -> bool:
+        """Whether arguments of a specialisation name a type that there is not (SFINAE)."""
+        named = [p for n in nodes for p in syntax.walk(n) if p.type == "dependent_type"]
+        return any(isinstance(self._s.typenames.type(p, env), types.Unknown) for p in named)
 
     def anonymous(self, node: Node, name: str, env: Env) -> Record:
         """A record without a name of its own, called ``name`` (a typedef's, or invented)."""
@@ -382,11 +389,33 @@ class Records:
         entries = list(scope.entries.get(name, ()))
         if not entries:
             return entries
+        variables = [e for e in entries if isinstance(e, index.VariableEntry)]
+        if variables and not any(
+            e.default is not None or e.declarator.type == "init_declarator" for e in variables
+        ):
+            return list(self._variables_outside(source, name) or entries)
         outside = self._defined_outside(source, name)
         bodies = [e for e in entries if isinstance(e, index.FunctionEntry) and e.body is None]
         if outside and bodies:
             return [e for e in entries if e not in bodies] + list(outside)
         return entries
+
+    @staticmethod
+    def _variables_outside(source: RecordSource, name: str) -> list[index.VariableEntry]:
+        """The definition of a static member with its value, where the class has none."""
+        at: index.Scope | None = source.entry.scope
+        names = [p.name for p in source.entry.head or ()]
+        while at is not None:
+            for entry in at.variables_elsewhere.get(name, ()):
+                owner = syntax.declared_name(entry.declarator)
+                while owner is not None and owner.type == "qualified_identifier":
+                    last, owner = owner, owner.child_by_field_name("name")
+                scope = last.child_by_field_name("scope")
+                same = scope is not None and _owner_name(scope) == source.entry.name
+                if same and [p.name for p in entry.head or ()] == names:
+                    return [entry]
+            at = at.parent
+        return []
 
     @staticmethod
     def _defined_outside(source: RecordSource, name: str) -> list[index.FunctionEntry]:

@@ -168,6 +168,32 @@ def changes_around(node: Node, name: str) -> bool:
     )
 
 
+def parts_change(node: Node, name: str) -> bool:
+    """Whether the function around ``node`` may change the variable ``name`` or a part of it
+    elsewhere: its members, its elements, by a method or by whom it is lent to."""
+    function = node.parent
+    while function is not None and function.type != "function_definition":
+        function = function.parent
+    return function is not None and any(
+        part.type == "identifier" and text(part) == name and _part_changes(part)
+        for part in walk(function)
+        if not node.start_byte <= part.start_byte < node.end_byte
+    )
+
+
+def _part_changes(node: Node) -> bool:
+    at = node
+    while at.parent is not None and at.parent.type in _PARTS:
+        if at.parent.child_by_field_name("argument") not in (at, None):
+            return False
+        at = at.parent
+    method = at.parent is not None and at.parent.type == "call_expression"
+    return may_change(at) or (method and at is not node)
+
+
+_PARTS = ("field_expression", "subscript_expression", "parenthesized_expression")
+
+
 def may_change(node: Node) -> bool:
     """Whether an occurrence of a name may change the variable."""
     parent = node.parent

@@ -383,7 +383,11 @@ class TypeNames:
         inner = syntax.operands(node)
         if not inner or inner[0].type == "auto":
             return types.Auto()
-        return self._s.expressions.type_only(inner[0], env)
+        ex = self._s.expressions.emit(inner[0], env)
+        named = inner[0].type in ("identifier", "field_expression", "qualified_identifier")
+        if ex.lvalue and not named and not isinstance(ex.type, types.Unknown):
+            return types.Reference(ex.type, ex.moved)  # `decltype((x))`, `decltype(a[i])`
+        return ex.type
 
     def _enum(self, node: Node, env: Env) -> CType:
         body = node.child_by_field_name("body")

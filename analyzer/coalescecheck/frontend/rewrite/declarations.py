@@ -91,6 +91,9 @@ class Declarations:
         if name is None:
             return None
         type_ = self._s.typenames.declared(node, target, env)
+        if syntax.points_to_member(target):
+            self._s.say(declarator, "warning", "pointers to members are not followed")
+            value, arguments = None, None
         return _Variable(
             declarator, text(name), type_, value, arguments,
             shared=syntax.has_word(node, "__shared__"),

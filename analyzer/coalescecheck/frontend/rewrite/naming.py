@@ -174,6 +174,8 @@ class Naming:
         member = found.member
         if member is None or env.function is None:
             return None
+        if self._s.self_record(env) is None:  # `&S::x`: no object
+            return self._s.opaque_call([], types.UNKNOWN, mark)
         name = self._s.self_name(env)
         path, record = member.path, self._s.self_record(env)
         if found.owner is not None and record is not None:  # `Base::x`

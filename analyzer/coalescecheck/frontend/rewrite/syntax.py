@@ -29,6 +29,7 @@ _WRAPPERS = frozenset(
         "abstract_parenthesized_declarator",
     }
 )
+_TO_MEMBER = re.compile(rb"::\s*\*")
 _NAMES = frozenset(
     {
         "identifier",
@@ -101,10 +102,17 @@ def inner_declarator(node: Node) -> Node | None:
     return None
 
 
+def points_to_member(declarator: Node | None) -> bool:
+    """Whether a declarator is of a pointer to a member (``int S::*p``)."""
+    return declarator is not None and _TO_MEMBER.search(declarator.text or b"") is not None
+
+
 def declared_name(node: Node | None) -> Node | None:
     """The node naming what a declarator declares; None for an abstract one."""
     while node is not None and node.type in _WRAPPERS:
         node = inner_declarator(node)
+    if node is not None and node.type == "qualified_identifier" and points_to_member(node):
+        return next((n for n in reversed(list(walk(node))) if n.type == "type_identifier"), None)
     return node if node is not None and node.type in _NAMES else None
 
 

@@ -333,7 +333,8 @@ class Expressions:
     def _operand_type(self, node: Node, env: Env) -> CType:
         named = node.child_by_field_name("type")
         if named is not None:
-            return types.strip(self._s.typenames.type(named, env))
+            of_value = self._s.naming.type_of_value(named, env)
+            return types.strip(of_value or self._s.typenames.type(named, env))
         value = node.child_by_field_name("value")
         while value is not None and value.type == "parenthesized_expression":
             value = next(iter(syntax.operands(value)), None)

@@ -320,6 +320,37 @@ def member_defaults(entry: index.RecordEntry) -> dict[str, Node]:
     return found
 
 
+def _slots(layout: types.Layout) -> list[Field | None]:
+    """What a braced list gives values to, in its order: bases (None for an empty one), members."""
+    bases = getattr(layout.source, "bases", ())
+    held = [layout.bases.get(b.cname) for b in bases]
+    by_name: dict[str, Field] = {f.name: f for f in layout.fields}
+    slots: list[Field | None] = [by_name.get(name) if name else None for name in held]
+    rest = (f for f in layout.fields if f.name not in held and not f.name.startswith("pad__"))
+    return [*slots, *rest]
+
+
+def _scalars(type_: CType) -> int:
+    """How many values an aggregate takes without inner braces."""
+    if isinstance(type_, types.Array):
+        return (type_.count or 1) * _scalars(type_.element)
+    if not isinstance(type_, types.Record):
+        return 1
+    counts = [_scalars(f.type) for f in type_.layout.fields]
+    return max([1, *counts[:1]]) if type_.layout.union else sum(counts)
+
+
+def _after_designators(items: list[Node]) -> int:
+    """The elements of a list of scalars; `[5] = x` says where it goes on."""
+    at = last = 0
+    for item in items:
+        designator = item.child_by_field_name("designator")
+        number = text(designator).strip("[] ") if designator is not None else ""
+        at = int(number) + 1 if number.isdigit() else at + 1
+        last = max(last, at)
+    return last
+
+
 class Initialisers:
     """Braced lists."""
 
@@ -372,7 +403,8 @@ class Initialisers:
         if not items:
             parts = self._rest(items, type_, node, env)
             return ("{", joined(parts), "}") if parts else "{0}"
-        fields = type_.layout.fields if isinstance(type_, types.Record) else []
+        fields = _slots(type_.layout) if isinstance(type_, types.Record) else []
+        named = isinstance(type_, types.Record) and fields != type_.layout.fields
         for number, (item, inner) in enumerate(items):
             if item.type == "initializer_pair":
                 parts.append(self._designated(item, type_, inner))
@@ -380,10 +412,41 @@ class Initialisers:
             if isinstance(type_, types.Array):
                 wanted: CType = type_.element
             else:
-                wanted = fields[number].type if number < len(fields) else types.UNKNOWN
+                slot = fields[number] if number < len(fields) else None
+                if slot is None and number < len(fields):
+                    continue  # an empty base
+                wanted = slot.type if slot is not None else types.UNKNOWN
+                if named and slot is not None:
+                    parts.append((f".{slot.name} = ", self.item(item, wanted, inner)))
+                    continue
             parts.append(self.item(item, wanted, inner))
         parts += self._rest(items, type_, node, env)
         return ("{", joined(parts), "}")
+
+    def elements(self, node: Node | None, element: CType, env: Env) -> int:
+        """How many elements a braced list gives an array without a bound."""
+        items = [i for i, _ in self._s.expressions.expand(syntax.operands(node), env)]
+        if not isinstance(element, types.Array | types.Record):
+            return _after_designators(items)
+        room = max(1, _scalars(element))
+        count, loose = 0, 0
+        for item in items:
+            if self._is_whole(item, element, env):
+                count, loose = count + -(-loose // room) + 1, 0
+            else:
+                loose += 1  # elements without braces of their own
+        return count + -(-loose // room)
+
+    def _is_whole(self, item: Node, element: CType, env: Env) -> bool:
+        """Whether an item of a braced list is a whole element."""
+        if item.type in ("initializer_list", "initializer_pair"):
+            return True
+        if not isinstance(element, types.Record):
+            return "string" in item.type
+        if self._s.records.constructors(element) or item.type == "number_literal":
+            return bool(self._s.records.constructors(element))
+        type_ = self._s.expressions.type_only(item, env)
+        return isinstance(types.strip(type_), types.Record | types.Unknown)
 
     def _rest(
         self, items: list[tuple[Node, Env]], aggregate: CType, node: Node, env: Env
@@ -395,8 +458,8 @@ class Initialisers:
             return [] if value is None or missing > _MOST_ELEMENTS else [value] * missing
         if not isinstance(aggregate, types.Record):
             return []
-        fields = aggregate.layout.fields
-        given = {f.name for f in fields[: len(items)]}
+        fields = _slots(aggregate.layout)
+        given = {f.name for f in fields[: len(items)] if f is not None}
         if any(item.type == "initializer_pair" for item, _ in items):
             named = [item.child_by_field_name("designator") for item, _ in items]
             given = {c_name(text(n).lstrip(".").strip()) for n in named if n is not None}

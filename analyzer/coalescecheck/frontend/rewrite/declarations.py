@@ -91,6 +91,9 @@ class Declarations:
         if name is None:
             return None
         type_ = self._s.typenames.declared(node, target, env)
+        if syntax.points_to_member(target):
+            self._s.say(declarator, "warning", "pointers to members are not followed")
+            value, arguments = None, None
         return _Variable(
             declarator, text(name), type_, value, arguments,
             shared=syntax.has_word(node, "__shared__"),
@@ -120,6 +123,8 @@ class Declarations:
         type_, first = variable.type, self._first(variable, env)
         if isinstance(types.strip_reference(type_), types.Auto) or _pointer_to_auto(type_):
             type_ = self.resolved(type_, first) if first is not None else types.UNKNOWN
+            if first is not None and first.lvalue and _keeps_reference(variable):
+                type_ = types.Reference(first.type)
         bare = types.strip(type_)
         if isinstance(bare, types.GroupType):
             size = first.type if first is not None else bare
@@ -227,7 +232,7 @@ class Declarations:
         fixed = type_.const
         if not variable.static:
             type_ = types.unqualified(type_) if not isinstance(type_, types.Array) else type_
-        type_ = self._sized(variable, type_)
+        type_ = self._sized(variable, type_, env)
         value = self._initialiser(variable, type_, first, env)
         array = isinstance(type_, types.Array)
         seen = type_ if array else types.qualified(type_, const=fixed)
@@ -245,12 +250,13 @@ class Declarations:
             message = f"the destructor of `{name}` is not followed: what it accesses is not seen"
             self._s.say(node, "warning", message, hides=True)
 
-    def _sized(self, variable: _Variable, type_: CType) -> CType:
+    def _sized(self, variable: _Variable, type_: CType, env: Env) -> CType:
         """``int t[] = {1, 2}`` has two elements."""
         if isinstance(type_, types.Array) and type_.count is None and not type_.extent:
             value = variable.value
             if value is not None and value.type == "initializer_list":
-                return types.Array(type_.element, len(syntax.operands(value)))
+                count = self._s.initialisers.elements(value, type_.element, env)
+                return types.Array(type_.element, count)
         return type_
 
     def _initialiser(
@@ -384,6 +390,19 @@ class Declarations:
             parts.append((mark, shown, " = ", value) if value is not None else (mark, shown))
             env.names[variable.name] = Local(c, type_)
         return joined(parts)
+
+
+def _keeps_reference(variable: _Variable) -> bool:
+    """Whether ``decltype(auto) x = value;`` makes a reference of an object."""
+    declaration = variable.node.parent
+    type_ = declaration.child_by_field_name("type") if declaration is not None else None
+    named = ("identifier", "field_expression", "qualified_identifier")
+    return (
+        type_ is not None
+        and text(type_).startswith("decltype")
+        and variable.value is not None
+        and variable.value.type not in named
+    )
 
 
 def _may_change_later(call: Node) -> bool:

@@ -73,12 +73,16 @@ def unify(pattern: CType, actual: CType, found: dict[str, Argument], exact: bool
             if pattern.rvalue and not target.const and _is_object(actual):
                 bare = types.Reference(bare)  # `T &&`: a forwarding reference
             return _bind(name, TypeBound(types.unqualified(bare) if target.const else bare), found)
+        case types.Reference(target) if exact:
+            if not isinstance(actual, types.Reference) or actual.rvalue != pattern.rvalue:
+                return False
+            return unify(target, actual.target, found, exact)
         case types.Reference(target):
             if isinstance(target, types.Array):
                 return unify(target, types.strip_reference(actual), found, exact)
             return unify(target, types.strip(actual), found, exact)
         case types.Pointer(target):
-            actual = types.decayed(actual)
+            actual = types.unqualified(actual) if exact else types.decayed(actual)
             if isinstance(actual, types.Pointer):
                 inner = actual.target
                 if exact and target.const and not inner.const:
@@ -114,7 +118,7 @@ def _unify_array(
         value = ValueBound(str(actual.count), types.INT, count)
         if not _bind(pattern.extent, value, found):
             return False
-    elif pattern.count is not None and pattern.count != actual.count:
+    elif pattern.count != actual.count and (pattern.count is not None or exact):
         return False
     if isinstance(pattern.element, types.Placeholder) and not pattern.element.const:
         return _bind(pattern.element.name, TypeBound(actual.element), found)
@@ -178,11 +182,16 @@ def _unify_function(
 ) -> bool:
     if not isinstance(actual, types.FunctionType):
         return not exact
-    if len(pattern.parameters) != len(actual.parameters):
+    wanted, given = pattern.parameters, actual.parameters
+    last = wanted[-1] if wanted else None
+    if isinstance(last, types.Placeholder) and last.pack:
+        rest = PackBound(tuple(TypeBound(t) for t in given[len(wanted) - 1 :]))
+        if len(given) < len(wanted) - 1 or not _bind(last.name, rest, found):
+            return False
+        wanted, given = wanted[:-1], given[: len(wanted) - 1]
+    if len(wanted) != len(given):
         return False
-    pairs = zip(
-        (pattern.result, *pattern.parameters), (actual.result, *actual.parameters), strict=True
-    )
+    pairs = zip((pattern.result, *wanted), (actual.result, *given), strict=True)
     return all(unify(p, a, found, exact) for p, a in pairs)
 
 

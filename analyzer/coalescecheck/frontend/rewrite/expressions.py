@@ -173,7 +173,10 @@ class Expressions:
             base = literal(value)
             keep = spelled[:2].lower() == "0x" and not set(spelled[2:].lower()) & set("z")
             piece = spelled if keep else plain(base.piece)
-            return Ex((self.mark(node), piece), base.type, PRIMARY, value, pure=True)
+            type_ = base.type
+            if "ll" in spelled.lower() and isinstance(type_, types.Scalar):
+                type_ = types.Scalar(type_.name.replace("long", "long long"))
+            return Ex((self.mark(node), piece), type_, PRIMARY, value, pure=True)
         lower = spelled.lower()
         hexadecimal = lower.startswith("0x")
         single = lower.endswith("f") and (not hexadecimal or "p" in lower)
@@ -330,7 +333,8 @@ class Expressions:
     def _operand_type(self, node: Node, env: Env) -> CType:
         named = node.child_by_field_name("type")
         if named is not None:
-            return types.strip(self._s.typenames.type(named, env))
+            of_value = self._s.naming.type_of_value(named, env)
+            return types.strip(of_value or self._s.typenames.type(named, env))
         value = node.child_by_field_name("value")
         while value is not None and value.type == "parenthesized_expression":
             value = next(iter(syntax.operands(value)), None)

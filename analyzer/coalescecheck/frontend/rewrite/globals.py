@@ -103,7 +103,8 @@ class Globals:
         c = self._s.output.unique(c_name(types.mangled([*path, entry.name, *arguments])))
         listed = value_node is not None and value_node.type == "initializer_list"
         if isinstance(type_, types.Array) and type_.count is None and listed:
-            type_ = types.Array(type_.element, len(syntax.operands(value_node)))
+            count = self._s.initialisers.elements(value_node, type_.element, env)
+            type_ = types.Array(type_.element, count)
         self._s.output.need(type_)
         space = self._space(entry.node, type_, constant)
         align = self._s.alignment(entry.node, env)

@@ -40,6 +40,7 @@ class Scope:
     entries: dict[str, list[Entry]] = field(default_factory=dict)
     using: list[str] = field(default_factory=list)
     members_elsewhere: dict[str, list[FunctionEntry]] = field(default_factory=dict)
+    variables_elsewhere: dict[str, list[VariableEntry]] = field(default_factory=dict)
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -341,7 +342,11 @@ class _Builder:
                 called = text(name).rsplit("::", 1)[-1]
                 head = heads[-1] if heads else None
                 default = defaults.get(declarator.id)
-                scope.add(called, VariableEntry(called, scope, node, declarator, head, default))
+                entry = VariableEntry(called, scope, node, declarator, head, default)
+                if name.type == "qualified_identifier":  # a static member, defined outside
+                    scope.variables_elsewhere.setdefault(called, []).append(entry)
+                else:
+                    scope.add(called, entry)
 
     def _defined_in_place(self, node: Node, scope: Scope, heads: tuple[Head, ...]) -> None:
         if node.type in syntax.RECORDS and node.child_by_field_name("name") is not None:

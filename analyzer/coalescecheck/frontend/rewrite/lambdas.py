@@ -15,7 +15,7 @@ from coalescecheck.frontend.rewrite import syntax, types
 from coalescecheck.frontend.rewrite.body import FunctionWriter
 from coalescecheck.frontend.rewrite.emit import Mark, Piece
 from coalescecheck.frontend.rewrite.env import Env, Local
-from coalescecheck.frontend.rewrite.ex import Ex, address_of
+from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, address_of
 from coalescecheck.frontend.rewrite.ex import call as c_call
 from coalescecheck.frontend.rewrite.functions import Instance, Parameter
 from coalescecheck.frontend.rewrite.naming import Naming
@@ -117,9 +117,28 @@ class Lambdas:
         if not isinstance(local, Local) or local.value is not None or name in inner.names:
             return
         held = types.strip_reference(local.type)
-        scalar = isinstance(held, types.Scalar | types.Pointer)
-        if scalar and syntax.changes_around(node, name):
-            self._own_variable(name, Naming.local(local, Mark(node.start_byte)), node, inner)
+        value = Naming.local(local, Mark(node.start_byte))
+        if isinstance(held, types.Scalar | types.Pointer):
+            if syntax.changes_around(node, name):
+                self._own_variable(name, value, node, inner)
+        elif isinstance(held, types.Record | types.Array) and syntax.parts_change(node, name):
+            if isinstance(held, types.Array):
+                self._own_array(name, value, held, node, inner)
+            else:
+                self._own_variable(name, value, node, inner)
+
+    def _own_array(self, name: str, ex: Ex, type_: types.Array, node: Node, env: Env) -> None:
+        if env.function is None or type_.count is None or isinstance(type_.element, types.Array):
+            unknown = self._s.say_opaque("a copy of an array", [], types.UNKNOWN, node)
+            self._own_variable(name, unknown, node, env)
+            return
+        self._s.output.need(type_)
+        c, i = env.function.fresh(name), env.function.fresh("i")
+        mark = Mark(node.start_byte)
+        env.function.line((mark, types.declare(type_, c), ";"))
+        head = f"for (int {i} = 0; {i} < {type_.count}; {i}++) {c}[{i}] = "
+        env.function.line((mark, head, ex.at(PRIMARY), f"[{i}];"))
+        env.names[name] = Local(c, type_)
 
     def _own_variable(self, name: str, ex: Ex, node: Node, env: Env) -> None:
         if ex.value is not None:

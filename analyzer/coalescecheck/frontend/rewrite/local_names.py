@@ -112,6 +112,8 @@ class LocalNames:
         """The enumerators of an enum declared in a function."""
         number: int | None = -1
         type_ = self._s.typenames.enum_type(node, env)
+        enum = types.enumeration(type_)
+        inner: dict[str, ValueBound] = {}
         name = node.child_by_field_name("name")
         for item in syntax.operands(node.child_by_field_name("body")):
             label = item.child_by_field_name("name")
@@ -124,6 +126,10 @@ class LocalNames:
                 number += 1
             if number is not None:
                 ex = integer(number)
-                env.names[text(label)] = ValueBound(plain(ex.piece), type_, ex.value)
+                inner[text(label)] = ValueBound(plain(ex.piece), type_, ex.value)
+        if enum is not None:
+            self._s.local_enumerators[id(enum)] = inner
+        if enum is None or not enum.scoped:
+            env.names.update(inner)
         if name is not None:
             env.names[text(name)] = TypeBound(type_)

@@ -15,7 +15,7 @@ from coalescecheck.frontend.rewrite import groups, index, library, syntax, types
 from coalescecheck.frontend.rewrite.associated import with_associated
 from coalescecheck.frontend.rewrite.emit import Mark, Piece, plain
 from coalescecheck.frontend.rewrite.env import Env, Found
-from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, dereferenced
+from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, address_of, dereferenced
 from coalescecheck.frontend.rewrite.index import FunctionEntry
 from coalescecheck.frontend.rewrite.output import c_name
 from coalescecheck.frontend.rewrite.overloads import Choice, parameter_nodes
@@ -45,6 +45,10 @@ class Methods:
         if cast_after_all is not None:
             return cast_after_all
         base = self._s.expressions.emit(argument, env)
+        sign = node.child_by_field_name("operator")
+        broken = any(part.type == "ERROR" for part in node.children)
+        if broken or (sign is not None and "*" in text(sign)):  # `s.*p`
+            return self._s.unknown_place("a pointer to a member", [self._address(base)], node)
         base = self._pointed(base, node, env)
         name = base_name(field)
         if isinstance(base.type, types.Record):
@@ -64,9 +68,7 @@ class Methods:
 
     @staticmethod
     def _address(base: Ex) -> Ex:
-        if base.address is None:
-            return base
-        return Ex(base.address, types.Pointer(base.type), 14)
+        return Ex(address_of(base), types.Pointer(base.type), 14) if base.lvalue else base
 
     def _pointed(self, base: Ex, node: Node, env: Env) -> Ex:
         """The object itself, for ``p->x``: ``*p`` which prints as ``p->`` later."""

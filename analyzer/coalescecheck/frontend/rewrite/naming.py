@@ -149,6 +149,21 @@ class Naming:
                     pass
         return None
 
+    def type_of_value(self, node: Node, env: Env) -> CType | None:
+        """The type of ``A::x``, which the grammar takes for a type where one may stand."""
+        inner = node.child_by_field_name("type")
+        if inner is None or inner.type != "qualified_identifier" or node.named_child_count != 1:
+            return None
+        found, _ = self._s.qualified.resolve(inner, env)
+        if found is None or (found.member is None and not found.entries):
+            return None
+        if found.member is not None:
+            return found.member.type
+        values = (index.VariableEntry, index.EnumeratorEntry)
+        if not isinstance(found.entries[0], values):
+            return None
+        return self._s.expressions.emit(inner, env).type
+
     @staticmethod
     def local(local: Local, mark: Mark) -> Ex:
         """A local variable or parameter."""
@@ -174,6 +189,8 @@ class Naming:
         member = found.member
         if member is None or env.function is None:
             return None
+        if self._s.self_record(env) is None:  # `&S::x`: no object
+            return self._s.opaque_call([], types.UNKNOWN, mark)
         name = self._s.self_name(env)
         path, record = member.path, self._s.self_record(env)
         if found.owner is not None and record is not None:  # `Base::x`

@@ -99,7 +99,10 @@ class Operators:
         if a.value is not None and b.value is not None:
             value = self._fold(sign, a.value, b.value)
             if value is not None:
-                return literal(value, Mark(node.start_byte))
+                folded = literal(value, Mark(node.start_byte))
+                type_ = self._result(sign, a, b)
+                same = types.folding_type(type_) == value.type  # `long long` and `long`
+                return replace(folded, type=type_) if same else folded
         type_ = self._result(sign, a, b)
         if not self._c_accepts(sign, a.decayed, b.decayed):
             return self._s.say_opaque(f"operator {sign}", [a, b], type_, node)

@@ -20,6 +20,18 @@ def more_special(a: Sequence[CType | None], b: Sequence[CType | None]) -> bool:
     return here and _tie(a) > _tie(b)
 
 
+def more_special_arguments(a: Sequence[object], b: Sequence[object]) -> bool:
+    """Whether a partial specialisation for the arguments ``a`` is for less than one for ``b``."""
+    here, there = _cover_arguments(b, a), _cover_arguments(a, b)
+    return here and not there
+
+
+def _cover_arguments(patterns: Sequence[object], others: Sequence[object]) -> bool:
+    found: dict[str, object] = {}
+    pairs = zip(patterns, others, strict=False)
+    return all(_covers_argument(p, o, found) for p, o in pairs)
+
+
 def _covers_all(patterns: Sequence[CType | None], others: Sequence[CType | None]) -> bool:
     """Whether every call that fits ``others`` fits ``patterns``."""
     found: dict[str, object] = {}
@@ -97,7 +109,19 @@ def _covers_argument(pattern: object, other: object, found: dict[str, object]) -
             if isinstance(pattern.type, types.Placeholder):
                 return found.setdefault(pattern.text, other.text) == other.text
             return pattern.text == other.text
-        case PackBound(), PackBound():
-            return True
+        case PackBound(items), PackBound(others):
+            for number, item in enumerate(items):
+                if _is_pack(item):
+                    return True
+                if number >= len(others) or _is_pack(others[number]):
+                    return False
+                if not _covers_argument(item, others[number], found):
+                    return False
+            return len(items) == len(others)
         case _:
             return pattern == other
+
+
+def _is_pack(item: object) -> bool:
+    hole = item.type if isinstance(item, TypeBound | ValueBound) else None
+    return isinstance(hole, types.Placeholder) and hole.pack

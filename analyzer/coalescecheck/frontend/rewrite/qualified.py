@@ -76,7 +76,9 @@ class QualifiedNames:
                 case _:
                     pass
         if isinstance(found.binding, TypeBound):
-            return self._record(found.binding.type)
+            enum = types.enumeration(found.binding.type)
+            local = self._s.local_enumerators.get(id(enum))
+            return self._record(found.binding.type) if local is None else local
         return self._record(self._s.typenames.of_found(found, env))
 
     @staticmethod
@@ -94,6 +96,9 @@ class QualifiedNames:
                 if found is not None and found.member is not None:
                     found.owner = around
                 return found
+            case dict():  # a local enumeration
+                bound = around.get(name)
+                return None if bound is None else Found(env, binding=bound)
             case index.EnumEntry():
                 entries = around.inner.entries.get(name)
                 home = self._s.names.scope_env(around.scope)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tree_sitter import Node
 
 from coalescecheck.errors import UnsupportedConstruct
-from coalescecheck.frontend.rewrite import deduction, index, syntax, types
+from coalescecheck.frontend.rewrite import deduction, index, outside, syntax, types
 from coalescecheck.frontend.rewrite.env import (
     Argument,
     Binding,
@@ -25,6 +25,7 @@ from coalescecheck.frontend.rewrite.env import (
     TypeBound,
     ValueBound,
 )
+from coalescecheck.frontend.rewrite.ordering import more_special_arguments
 from coalescecheck.frontend.rewrite.output import c_name
 from coalescecheck.frontend.rewrite.overlap import check_bases
 from coalescecheck.frontend.rewrite.packing import pack
@@ -144,9 +145,24 @@ class Records:
                 if special is not None:
                     fitting.append((other, special))
         if fitting:
-            best, special = min(fitting, key=lambda one: deduction.freedom(one[1]))
+            best, special = fitting[0]
+            for other, found in fitting[1:]:
+                if self._more_special(entry, other, best, home):
+                    best, special = other, found
             return self.instance(best, special, home, (entry, arguments))
         return self.instance(entry, bound, home)
+
+    def _more_special(
+        self, entry: index.RecordEntry, a: index.RecordEntry, b: index.RecordEntry, home: Env
+    ) -> bool:
+        """Whether the specialisation ``a`` is for less than ``b``."""
+        patterns = []
+        for one in (a, b):
+            env = Env(home, deduction.placeholders(one.head or ()))
+            nodes = syntax.operands(one.arguments)
+            bound = self._s.typenames.arguments(entry.head or (), nodes, env, home)
+            patterns.append(list(bound.values()) if bound is not None else [])
+        return more_special_arguments(*patterns)
 
     def specialised(
         self,
@@ -177,12 +193,19 @@ class Records:
         if not all(n in found for n in names):
             return None
         if late:
+            if self._fails(nodes, Env(home, dict(found))):
+                return None
             inner = Env(home, dict(found))
             known = self._s.typenames.arguments(template or (), nodes, inner, home)
             values = list(known.values()) if known is not None else []
             if any(n >= len(values) or values[n] != pairs[n][1] for n in late):
                 return None
         return {n: found[n] for n in names}
+
+    def _fails(self, nodes: Sequence[Node], env: Env) -> bool:
+        """Whether arguments of a specialisation name a type that there is not (SFINAE)."""
+        named = [p for n in nodes for p in syntax.walk(n) if p.type == "dependent_type"]
+        return any(isinstance(self._s.typenames.type(p, env), types.Unknown) for p in named)
 
     def anonymous(self, node: Node, name: str, env: Env) -> Record:
         """A record without a name of its own, called ``name`` (a typedef's, or invented)."""
@@ -225,7 +248,10 @@ class Records:
     def _fill(self, layout: Layout, source: RecordSource) -> None:
         node = source.entry.node
         body = node.child_by_field_name("body")
-        layout.complete = body is not None
+        # `int S::*p;` is no field that the grammar knows
+        layout.complete = body is not None and not any(
+            syntax.points_to_member(m) for m in body.named_children if m.type == "field_declaration"
+        )
         layout.align = self._s.alignment(node, source.env)
         self._bases(layout, source, node)
         if body is None:
@@ -265,12 +291,12 @@ class Records:
             )
             return [Field("", self._unnamed_member(type_, env))] if unnamed and type_ else []
         align = self._s.alignment(node, env)
-        bits = self._bits(node, env)
         out = []
         for declarator in declarators:
             name = syntax.declared_name(declarator)
             if name is None or syntax.function_declarator(declarator) is not None:
                 continue
+            bits = self._bits(node, declarator, env)
             declared = self._s.typenames.declared(node, declarator, env)
             if types.has_long_double(declared):
                 declared = self._s.unknown_type("long double", declarator)
@@ -295,9 +321,11 @@ class Records:
         layout.source = RecordSource(entry, env, entry, ())
         return Record("", layout)
 
-    def _bits(self, node: Node, env: Env) -> int | None:
-        clause = syntax.child(node, "bitfield_clause")
-        inner = syntax.operands(clause)
+    def _bits(self, node: Node, declarator: Node, env: Env) -> int | None:
+        following = declarator.next_named_sibling
+        if following is None or following.type != "bitfield_clause":
+            return None
+        inner = syntax.operands(following)
         return self._s.expressions.constant(inner[0], env) if inner else None
 
     # -- members ------------------------------------------------------------------------
@@ -382,25 +410,16 @@ class Records:
         entries = list(scope.entries.get(name, ()))
         if not entries:
             return entries
-        outside = self._defined_outside(source, name)
+        variables = [e for e in entries if isinstance(e, index.VariableEntry)]
+        if variables and not any(
+            e.default is not None or e.declarator.type == "init_declarator" for e in variables
+        ):
+            return list(outside.variables(source, name) or entries)
+        defined_there = outside.functions(self._s, source, name)
         bodies = [e for e in entries if isinstance(e, index.FunctionEntry) and e.body is None]
-        if outside and bodies:
-            return [e for e in entries if e not in bodies] + list(outside)
+        if defined_there and bodies:
+            return [e for e in entries if e not in bodies] + defined_there
         return entries
-
-    @staticmethod
-    def _defined_outside(source: RecordSource, name: str) -> list[index.FunctionEntry]:
-        at: index.Scope | None = source.entry.scope
-        while at is not None:
-            found = [
-                e
-                for e in at.members_elsewhere.get(name, ())
-                if e.owner is not None and _owner_name(e.owner) == source.entry.name
-            ]
-            if found:
-                return found
-            at = at.parent
-        return []
 
     def constructors(self, record: Record) -> list[index.FunctionEntry]:
         source = self.source(record)
@@ -475,11 +494,6 @@ def defined(entry: index.RecordEntry) -> index.RecordEntry:
         if other.node.child_by_field_name("body") is not None:
             return other
     return entry
-
-
-def _owner_name(node: Node) -> str:
-    name = node.child_by_field_name("name") if node.type == "template_type" else node
-    return text(name).rsplit("::", 1)[-1] if name is not None else ""
 
 
 def field_named(layout: Layout, name: str) -> Field | None:

@@ -22,7 +22,7 @@ from coalescecheck.frontend.rewrite.construction import Construction, Initialise
 from coalescecheck.frontend.rewrite.conversions import Conversions
 from coalescecheck.frontend.rewrite.declarations import Declarations
 from coalescecheck.frontend.rewrite.emit import Mark, Piece
-from coalescecheck.frontend.rewrite.env import Env, Names
+from coalescecheck.frontend.rewrite.env import Env, Names, ValueBound
 from coalescecheck.frontend.rewrite.ex import (
     ASSIGN,
     CONDITIONAL,
@@ -83,6 +83,7 @@ class Session:
         self._opaque = 0
         self._builtin: dict[str, CType] = {}
         self._anonymous: dict[tuple[int, str], RecordEntry] = {}
+        self.local_enumerators: dict[int, dict[str, ValueBound]] = {}
         self._enumerations: dict[int, types.Enumeration] = {}
         self._numbers: dict[int, int | None] = {}
         self._writing: list[FunctionWriter] = []

@@ -29,6 +29,7 @@ _WRAPPERS = frozenset(
         "abstract_parenthesized_declarator",
     }
 )
+_TO_MEMBER = re.compile(rb"::\s*\*")
 _NAMES = frozenset(
     {
         "identifier",
@@ -101,10 +102,17 @@ def inner_declarator(node: Node) -> Node | None:
     return None
 
 
+def points_to_member(declarator: Node | None) -> bool:
+    """Whether a declarator is of a pointer to a member (``int S::*p``)."""
+    return declarator is not None and _TO_MEMBER.search(declarator.text or b"") is not None
+
+
 def declared_name(node: Node | None) -> Node | None:
     """The node naming what a declarator declares; None for an abstract one."""
     while node is not None and node.type in _WRAPPERS:
         node = inner_declarator(node)
+    if node is not None and node.type == "qualified_identifier" and points_to_member(node):
+        return next((n for n in reversed(list(walk(node))) if n.type == "type_identifier"), None)
     return node if node is not None and node.type in _NAMES else None
 
 
@@ -166,6 +174,32 @@ def changes_around(node: Node, name: str) -> bool:
         part.type == "identifier" and text(part) == name and may_change(part)
         for part in walk(function)
     )
+
+
+def parts_change(node: Node, name: str) -> bool:
+    """Whether the function around ``node`` may change the variable ``name`` or a part of it
+    elsewhere: its members, its elements, by a method or by whom it is lent to."""
+    function = node.parent
+    while function is not None and function.type != "function_definition":
+        function = function.parent
+    return function is not None and any(
+        part.type == "identifier" and text(part) == name and _part_changes(part)
+        for part in walk(function)
+        if not node.start_byte <= part.start_byte < node.end_byte
+    )
+
+
+def _part_changes(node: Node) -> bool:
+    at = node
+    while at.parent is not None and at.parent.type in _PARTS:
+        if at.parent.child_by_field_name("argument") not in (at, None):
+            return False
+        at = at.parent
+    method = at.parent is not None and at.parent.type == "call_expression"
+    return may_change(at) or (method and at is not node)
+
+
+_PARTS = ("field_expression", "subscript_expression", "parenthesized_expression")
 
 
 def may_change(node: Node) -> bool:

@@ -83,6 +83,8 @@ class TypeNames:
         else:
             base = self.type(type_, env)
         base = self._with_qualifiers(base, node)
+        if syntax.points_to_member(declarator):  # 8 bytes, 16 for a method
+            return types.Unknown(self._s.output_unknown("pointer_to_member", ""))
         return base if declarator is None else self.apply(declarator, base, env)
 
     def apply(self, declarator: Node, base: CType, env: Env) -> CType:
@@ -138,8 +140,14 @@ class TypeNames:
         return self.type(inner[-1], env) if inner else base
 
     def _list(self, node: Node, env: Env) -> tuple[CType, ...]:
-        out = []
+        out: list[CType] = []
         for parameter in syntax.operands(node.child_by_field_name("parameters")):
+            named = parameter.child_by_field_name("type")
+            if parameter.type == "variadic_parameter_declaration" and named is not None:
+                found = self._s.names.find(env, text(named))
+                pack = found.binding if found is not None else None
+                items = pack.items if isinstance(pack, PackBound) else ()
+                out += [item.type for item in items if isinstance(item, TypeBound)]
             if parameter.type in ("parameter_declaration", "optional_parameter_declaration"):
                 declarator = parameter.child_by_field_name("declarator")
                 type_ = types.unqualified(self.declared(parameter, declarator, env))
@@ -384,7 +392,11 @@ class TypeNames:
         inner = syntax.operands(node)
         if not inner or inner[0].type == "auto":
             return types.Auto()
-        return self._s.expressions.type_only(inner[0], env)
+        ex = self._s.expressions.emit(inner[0], env)
+        named = inner[0].type in ("identifier", "field_expression", "qualified_identifier")
+        if ex.lvalue and not named and not isinstance(ex.type, types.Unknown):
+            return types.Reference(ex.type, ex.moved)  # `decltype((x))`, `decltype(a[i])`
+        return ex.type
 
     def _enum(self, node: Node, env: Env) -> CType:
         body = node.child_by_field_name("body")

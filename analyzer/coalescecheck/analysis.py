@@ -6,8 +6,10 @@ request unless a name says otherwise.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
+from coalescecheck.brief import Brief
 from coalescecheck.ir.kernel import Access, Array
 from coalescecheck.launch import Launch
 from coalescecheck.source import Diagnostic, Edit, Span
@@ -327,3 +329,15 @@ class FileAnalysis:
     text: str
     kernels: tuple[KernelAnalysis, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def brief(self) -> Brief:
+        """What the totals of a run need of it."""
+        accesses = [access for kernel in self.kernels for access in kernel.accesses]
+        of_kernels = (said for kernel in self.kernels for said in kernel.diagnostics)
+        return Brief(
+            tuple(kernel.status for kernel in self.kernels),
+            dict(Counter(access.certainty for access in accesses)),
+            any("disagrees" in (a.verified.simulation, a.verified.gpu) for a in accesses),
+            tuple(dict.fromkeys((*self.diagnostics, *of_kernels))),
+        )

@@ -22,7 +22,7 @@ LAYERS = (
     "lower launches",
     "symbolic simulate",
     "verify",
-    "advice copies",
+    "advice copies xor_edits",
     "instance rules edits",
     "report suppressions",
     "judging baseline cache fixes inputs",

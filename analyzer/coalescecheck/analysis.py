@@ -243,8 +243,9 @@ class Trial:
     wavefronts per request (the mean, or the maximum where there is no mean); accesses that become
     one share the sum of theirs.  ``at_most`` are the ids whose ``after`` is such a maximum,
     ``assumptions`` what only the new numbers rely on.  ``lanes_after`` is the sample request after
-    the change.  ``amount`` is the number of elements a pad adds; ``edit`` the change of the
-    source, where it is a local one.
+    the change.  ``amount`` is the number of elements a pad adds, ``operand`` what a swizzle
+    combines a column with, as C of the row ``r`` (empty where an access leaves its row); ``edit``
+    the change of the source, where it is a local one.
     """
 
     kind: str
@@ -257,6 +258,7 @@ class Trial:
     at_most: frozenset[int] = frozenset()
     assumptions: tuple[str, ...] = ()
     amount: int = 0
+    operand: str = ""
     edit: Edit | None = None
 
     @property

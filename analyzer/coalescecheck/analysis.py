@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from coalescecheck.arch import DEFAULT_ARCH
 from coalescecheck.brief import Brief
 from coalescecheck.ir.kernel import Access, Array
 from coalescecheck.launch import Launch
@@ -282,7 +283,7 @@ class KernelAnalysis:
     construct or access was lost; ``diagnostics`` say which) or failed (``reason``).
     ``totals`` is None for a kernel that failed.  ``shared_steps`` are the distances in bytes by
     which an index moves the accesses of each shared array with rows, None where one of them is
-    not known.
+    not known.  ``arch`` is the architecture it was analysed for (``sm_80``).
     """
 
     name: str
@@ -301,6 +302,7 @@ class KernelAnalysis:
     array_traffic: tuple[ArrayTraffic, ...] = ()
     relative_time: RelativeTime | None = None
     shared_steps: dict[str, frozenset[int] | None] = field(default_factory=dict)
+    arch: str = DEFAULT_ARCH
     diagnostics: tuple[Diagnostic, ...] = ()
 
     def proposals(self, result: AccessResult) -> tuple[Trial, ...]:

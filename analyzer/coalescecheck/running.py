@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from coalescecheck import __version__, inclusions
+from coalescecheck.arch import arch_named
 from coalescecheck.cache import Cache
 from coalescecheck.errors import UsageError
 from coalescecheck.files import Exclusions, source_files
@@ -72,7 +73,7 @@ def analyze(
     if options.kernels and not any(report.analysis.brief.kernels for report in reports):
         raise UsageError(_no_such_kernel(options, results))
     archs = ", ".join(dict.fromkeys(each.arch.name for _, each in work)) or options.arch.name
-    told = (*(each for each in said if each.severity != "error"), *workers.told())
+    told = (*(each for each in said if each.severity != "error"), *workers.told(), *_cut(work))
     report = Report(__version__, archs, _once(reports), errors, described, told)
     if options.baseline is None:
         return report
@@ -91,6 +92,17 @@ def _described(options: Options) -> tuple[RuleInfo, ...]:
         RuleInfo(r.code, r.slug, r.severity, r.summary(), r.documentation())
         for r in rules.select(options.select, options.ignore)
     )
+
+
+def _cut(work: Sequence[Work]) -> Iterator[Diagnostic]:
+    """What the numbers are not, on architectures that take loads apart."""
+    for name in dict.fromkeys(o.arch.name for _, o in work if o.arch.lanes_per_request):
+        lanes = dict(arch_named(name).lanes_per_request or ())
+        message = (
+            f"{name} cuts a load into requests of {lanes[4]} lanes (to 4 bytes), {lanes[8]} "
+            f"(8 bytes) or {lanes[16]} (16 bytes); counts are of whole warps"
+        )
+        yield Diagnostic(Span("coalescecheck", 0, 0), "note", message)
 
 
 def _unseen(headers: Sequence[str], results: Sequence[Result]) -> list[str]:

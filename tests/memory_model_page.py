@@ -59,18 +59,18 @@ def rules_table() -> str:
 def architectures_table() -> str:
     head = (
         "| architecture | shared memory of a block | load requests | L1 bytes a clock "
-        "| ldmatrix | cp.async | widest access |"
+        "| loads stay in L1 | ldmatrix | cp.async |"
     )
-    rows = [head, "|---|--:|---|--:|---|---|--:|"]
+    rows = [head, "|---|--:|---|--:|---|---|---|"]
     for name, known in arch.ARCHS.items():
         cells = [
             f"`{name}`",
             f"{known.max_shared_bytes // 1024} KiB",
             "one" if known.lanes_per_request is None else "cut by width",
             "not known" if known.l1_bytes_per_clock is None else str(known.l1_bytes_per_clock),
+            "yes" if known.l1_keeps_loads else "read-only data",
             "yes" if known.has_ldmatrix else "no",
             "yes" if known.has_async_copy else "no",
-            f"{known.max_access_bytes} B",
         ]
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows) + "\n"

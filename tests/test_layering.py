@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1] / "analyzer" / "coalescecheck"
 # From the ground up; modules of one row do not import each other.
 LAYERS = (
     "source",
-    "errors launch findings",
+    "errors launch findings brief",
     "arch isolation files progress git renames",
     "memory ir facts compile_commands",
     "options analysis fingerprint",
@@ -22,7 +22,7 @@ LAYERS = (
     "lower launches",
     "symbolic simulate",
     "verify",
-    "advice copies",
+    "advice copies xor_edits",
     "instance rules edits",
     "report suppressions",
     "judging baseline cache fixes inputs",
@@ -55,7 +55,9 @@ STRANGERS = {
 }
 LATE_IMPORTERS = {
     "running.py",  # files that have not changed need no stage
+    "cache.py",  # nor do they make temporary files
     "config.py",  # most projects have no patterns
+    "files.py",  # most hooks are given files
     "progress.py",  # most runs show no bar
     "cluster.py",  # the extra may not be there
     "cli.py",  # --help and --version load no stage

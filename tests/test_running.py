@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pickle
 import subprocess
@@ -163,6 +164,13 @@ def with_body(data: bytes, body: bytes) -> bytes:
     return MAGIC + state + hashlib.sha256(body).digest() + body
 
 
+def first_part(data: bytes) -> bytes:
+    """What is read before anybody asks for kernels."""
+    body = io.BytesIO(data[len(MAGIC) + 2 * HASH_BYTES :])
+    pickle.load(body)
+    return body.getvalue()[: body.tell()]
+
+
 @pytest.mark.parametrize(
     "damage",
     [
@@ -172,6 +180,8 @@ def with_body(data: bytes, body: bytes) -> bytes:
         pytest.param(lambda data: b"x" * 500, id="something else"),
         pytest.param(lambda data: with_body(data, b"\x80\x05garbage"), id="garbage inside"),
         pytest.param(lambda data: with_body(data, pickle.dumps([1])), id="another record"),
+        pytest.param(lambda data: with_body(data, first_part(data)), id="no kernels"),
+        pytest.param(lambda data: with_body(data, first_part(data) + b"x"), id="bad kernels"),
         pytest.param(lambda data: with_body(data, pickle.dumps(Attack())), id="an attack"),
     ],
 )
@@ -202,6 +212,10 @@ def test_a_warm_run_loads_no_stage(kernel: Path, tmp_path: Path) -> None:
     loaded = [[name for name in heavy if f" {name}\n" in run.stderr] for run in runs]
     assert loaded[1] == []
     assert "numpy" in loaded[0]
+    listed = subprocess.run([*command, "--format", "concise"], env=environment, capture_output=True)
+    assert listed.stdout.startswith(str(kernel).encode())
+    assert b" coalescecheck.running\n" in listed.stderr
+    assert b" coalescecheck.analysis\n" not in listed.stderr
 
 
 # --- processes --------------------------------------------------------------------------------

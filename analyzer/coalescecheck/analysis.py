@@ -6,8 +6,11 @@ request unless a name says otherwise.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
+from coalescecheck.arch import DEFAULT_ARCH
+from coalescecheck.brief import Brief
 from coalescecheck.ir.kernel import Access, Array
 from coalescecheck.launch import Launch
 from coalescecheck.source import Diagnostic, Edit, Span
@@ -241,8 +244,9 @@ class Trial:
     wavefronts per request (the mean, or the maximum where there is no mean); accesses that become
     one share the sum of theirs.  ``at_most`` are the ids whose ``after`` is such a maximum,
     ``assumptions`` what only the new numbers rely on.  ``lanes_after`` is the sample request after
-    the change.  ``amount`` is the number of elements a pad adds; ``edit`` the change of the
-    source, where it is a local one.
+    the change.  ``amount`` is the number of elements a pad adds, ``operand`` what a swizzle
+    combines a column with, as C of the row ``r`` (empty where an access leaves its row); ``edit``
+    the change of the source, where it is a local one.
     """
 
     kind: str
@@ -255,6 +259,7 @@ class Trial:
     at_most: frozenset[int] = frozenset()
     assumptions: tuple[str, ...] = ()
     amount: int = 0
+    operand: str = ""
     edit: Edit | None = None
 
     @property
@@ -278,7 +283,7 @@ class KernelAnalysis:
     construct or access was lost; ``diagnostics`` say which) or failed (``reason``).
     ``totals`` is None for a kernel that failed.  ``shared_steps`` are the distances in bytes by
     which an index moves the accesses of each shared array with rows, None where one of them is
-    not known.
+    not known.  ``arch`` is the architecture it was analysed for (``sm_80``).
     """
 
     name: str
@@ -297,6 +302,7 @@ class KernelAnalysis:
     array_traffic: tuple[ArrayTraffic, ...] = ()
     relative_time: RelativeTime | None = None
     shared_steps: dict[str, frozenset[int] | None] = field(default_factory=dict)
+    arch: str = DEFAULT_ARCH
     diagnostics: tuple[Diagnostic, ...] = ()
 
     def proposals(self, result: AccessResult) -> tuple[Trial, ...]:
@@ -327,3 +333,15 @@ class FileAnalysis:
     text: str
     kernels: tuple[KernelAnalysis, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def brief(self) -> Brief:
+        """What the totals of a run need of it."""
+        accesses = [access for kernel in self.kernels for access in kernel.accesses]
+        of_kernels = (said for kernel in self.kernels for said in kernel.diagnostics)
+        return Brief(
+            tuple(kernel.status for kernel in self.kernels),
+            dict(Counter(access.certainty for access in accesses)),
+            any("disagrees" in (a.verified.simulation, a.verified.gpu) for a in accesses),
+            tuple(dict.fromkeys((*self.diagnostics, *of_kernels))),
+        )

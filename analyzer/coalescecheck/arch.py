@@ -10,6 +10,7 @@ Sources, as cited below:
 * practices - CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory".
 * ncu - Nsight Compute documentation, Profiling Guide ("Metrics Decoder", "Memory Tables").
 * ptx - PTX ISA, instructions ``ld``, ``st``, ``cp.async``, ``ldmatrix``, ``atom``.
+* tuning - NVIDIA's tuning guides of each architecture.
 * strides - github.com/te42kyfo/gpu-benches, gpu-strides tables (A100, A40, H200; ncu counters).
 * forum - answers signed by NVIDIA staff, forums.developer.nvidia.com.
 """
@@ -52,9 +53,9 @@ class Arch:
     ``lanes_per_request`` is the number of neighbouring lanes that one global load request
     serves, by access width, for architectures that cut a load before the tag look-up; None
     where every instruction is one request.  ``l1_bytes_per_clock`` is what the L1 returns per
-    SM and clock on a hit, None where no source says.  ``max_access_bytes`` is the widest
-    global access of one lane; ``max_shared_bytes`` the most shared memory of one block
-    (with opt-in).
+    SM and clock on a hit, None where no source says.  ``l1_keeps_loads``: plain loads of global
+    memory stay in L1, not only those of data that is read-only for the whole kernel.
+    ``max_shared_bytes`` is the most shared memory of one block (with opt-in).
     """
 
     name: str
@@ -63,14 +64,7 @@ class Arch:
     l1_bytes_per_clock: int | None = None
     has_ldmatrix: bool = False
     has_async_copy: bool = False
-    max_access_bytes: int = 16
-    warp_size: int = WARP_SIZE
-    sector_bytes: int = SECTOR_BYTES
-    line_bytes: int = LINE_BYTES
-    banks: int = BANKS
-    bank_bytes: int = BANK_BYTES
-    max_threads_per_block: int = MAX_THREADS_PER_BLOCK
-    static_shared_bytes: int = STATIC_SHARED_BYTES
+    l1_keeps_loads: bool = True
 
     @property
     def capability(self) -> int:
@@ -87,16 +81,18 @@ _KB = 1024
 # l1_bytes_per_clock: strides measured 128 on A100 (sm_80) and H200 (sm_90), 64 on A40 (sm_86);
 #   sm_70, sm_87 and sm_100+ follow the 128 of their data-centre family, sm_89 the 64 of sm_86
 #   (inferred); older ones have no source.
-# has_ldmatrix (sm_75+), has_async_copy (sm_80+), 32-byte ld/st.global.v8.b32 (sm_100+): ptx.
+# has_ldmatrix (sm_75+), has_async_copy (sm_80+): ptx.
+# l1_keeps_loads: tuning guides of Maxwell and Pascal, "Unified L1/Texture Cache": by default
+#   GP100 (sm_60) does, Maxwell and GP104 (sm_61) do not; sm_62 follows sm_61 (inferred).
 ARCHS: dict[str, Arch] = {
     arch.name: arch
     for arch in (
-        Arch("sm_50", 48 * _KB, _CUT_LOADS),
-        Arch("sm_52", 48 * _KB, _CUT_LOADS),
-        Arch("sm_53", 48 * _KB, _CUT_LOADS),
+        Arch("sm_50", 48 * _KB, _CUT_LOADS, l1_keeps_loads=False),
+        Arch("sm_52", 48 * _KB, _CUT_LOADS, l1_keeps_loads=False),
+        Arch("sm_53", 48 * _KB, _CUT_LOADS, l1_keeps_loads=False),
         Arch("sm_60", 48 * _KB, _CUT_LOADS),
-        Arch("sm_61", 48 * _KB, _CUT_LOADS),
-        Arch("sm_62", 48 * _KB, _CUT_LOADS),
+        Arch("sm_61", 48 * _KB, _CUT_LOADS, l1_keeps_loads=False),
+        Arch("sm_62", 48 * _KB, _CUT_LOADS, l1_keeps_loads=False),
         Arch("sm_70", 96 * _KB, None, 128),
         Arch("sm_72", 96 * _KB, None, 128),
         Arch("sm_75", 64 * _KB, None, None, True),
@@ -105,10 +101,10 @@ ARCHS: dict[str, Arch] = {
         Arch("sm_87", 163 * _KB, None, 128, True, True),
         Arch("sm_89", 99 * _KB, None, 64, True, True),
         Arch("sm_90", 227 * _KB, None, 128, True, True),
-        Arch("sm_100", 227 * _KB, None, 128, True, True, 32),
-        Arch("sm_101", 227 * _KB, None, 128, True, True, 32),
-        Arch("sm_103", 227 * _KB, None, 128, True, True, 32),
-        Arch("sm_120", 99 * _KB, None, 128, True, True, 32),
+        Arch("sm_100", 227 * _KB, None, 128, True, True),
+        Arch("sm_101", 227 * _KB, None, 128, True, True),
+        Arch("sm_103", 227 * _KB, None, 128, True, True),
+        Arch("sm_120", 99 * _KB, None, 128, True, True),
     )
 }
 

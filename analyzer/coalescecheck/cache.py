@@ -3,7 +3,8 @@
 In: a path and options.  Out: the file's report as it was, or nothing.  An entry counts only for
 the same text of the file and of every header it names, the same options, and the same code of
 this tool.  A damaged, foreign or unwritable cache costs time and nothing else; reading an entry
-runs no code but the constructors of our own records.
+runs no code but the constructors of our own records.  Kernels are read when somebody asks for
+them, as a list of findings needs none.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ import os
 import pickle
 import re
 import sys
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
-from functools import cache
+from functools import cache, cached_property
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from coalescecheck.fingerprint import relative
 from coalescecheck.frontend.includes import find_header
@@ -28,11 +29,16 @@ from coalescecheck.isolation import Defect, isolated
 from coalescecheck.options import Options
 from coalescecheck.report.model import FileReport
 
+if TYPE_CHECKING:
+    from coalescecheck.analysis import FileAnalysis, KernelAnalysis
+    from coalescecheck.brief import Brief
+    from coalescecheck.source import Diagnostic
+
 VARIABLE = "COALESCECHECK_CACHE"  # a folder; empty for no cache
-MAGIC = b"coalescecheck cache 1\n"
+MAGIC = b"coalescecheck cache 2\n"
 HASH_BYTES = hashlib.sha256().digest_size
 MOST_HEADERS = 5000
-MODULES = "analysis findings source launch totals cost ir.kernel ir.types report.model"
+MODULES = "analysis brief findings source launch totals cost ir.kernel ir.types report.model"
 RECORDS = frozenset(f"coalescecheck.{name}" for name in MODULES.split())
 
 _INCLUDE = re.compile(
@@ -64,8 +70,15 @@ class Cache:
         said = sources(path, options)
         return None if said is None else hashlib.sha256(self._code + said).digest()
 
-    def get(self, path: str, options: Options, state: bytes | None) -> FileReport | None:
-        """The report of the file that was made in the same ``state``."""
+    def get(
+        self,
+        path: str,
+        options: Options,
+        state: bytes | None,
+        again: Callable[[], FileAnalysis],
+    ) -> FileReport | None:
+        """The report of the file that was made in the same ``state``; ``again`` analyses the file
+        where its kernels turn out to be damaged."""
         try:
             data = self._entry(path, options).read_bytes()
         except (OSError, ValueError):
@@ -80,8 +93,8 @@ class Cache:
             return None
         if hashlib.sha256(body).digest() != check:
             return None
-        result = isolated("reading the cache", lambda: _Loader(io.BytesIO(body)).load())
-        return result if isinstance(result, FileReport) else None
+        result = isolated("reading the cache", lambda: _report(io.BytesIO(body), again))
+        return None if isinstance(result, Defect) else result
 
     def put(self, path: str, options: Options, state: bytes | None, report: FileReport) -> None:
         """Remember the report of a file; ``state`` is from before the file was read."""
@@ -118,6 +131,8 @@ def _own_code() -> bytes:
 
 def _write(target: Path, data: bytes) -> None:
     """In one step, so that no other run reads half an entry."""
+    import tempfile  # not where nothing has changed
+
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=target.parent)
@@ -202,16 +217,51 @@ def _names(kind: Any) -> tuple[str, ...]:
 
 
 def _dumped(report: FileReport) -> bytes:
-    data = io.BytesIO()
-    _Dumper(data, protocol=5).dump(report)
+    data, analysis = io.BytesIO(), report.analysis
+    about = (analysis.path, analysis.text, analysis.diagnostics, analysis.brief)
+    _Dumper(data, protocol=5).dump((*about, report.findings, report.suppressed))
+    _Dumper(data, protocol=5).dump(analysis.kernels)
     return data.getvalue()
+
+
+def _report(data: io.BytesIO, again: Callable[[], FileAnalysis]) -> FileReport:
+    path, text, said, brief, findings, suppressed = _Loader(data).load()
+    analysis = Stored(path, text, said, brief, data, again)
+    return FileReport(cast("FileAnalysis", analysis), findings, suppressed=suppressed)
+
+
+class Stored:
+    """A ``FileAnalysis`` that reads its kernels when they are asked for."""
+
+    def __init__(
+        self,
+        path: str,
+        text: str,
+        diagnostics: tuple[Diagnostic, ...],
+        brief: Brief,
+        data: io.BytesIO,
+        again: Callable[[], FileAnalysis],
+    ) -> None:
+        self.path, self.text, self.diagnostics, self.brief = path, text, diagnostics, brief
+        self._data, self._again = data, again
+
+    @cached_property
+    def kernels(self) -> tuple[KernelAnalysis, ...]:
+        found = isolated("reading the cache", lambda: _Loader(self._data).load())
+        return found if isinstance(found, tuple) else self._again().kernels
+
+    def __eq__(self, other: object) -> bool:
+        names = ("path", "text", "diagnostics", "kernels")
+        return all(getattr(self, n) == getattr(other, n, None) for n in names)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 class _Loader(pickle.Unpickler):
     """Knows no name but those of our own records, so that an entry can do nothing."""
 
     def find_class(self, module: str, name: str) -> Any:
-        found = getattr(sys.modules.get(module), name, None) if module in RECORDS else None
+        found = getattr(import_module(module), name, None) if module in RECORDS else None
         if isinstance(found, type) and found.__module__ == module and _is_record(found):
             return found
         raise pickle.UnpicklingError(f"{module}.{name} is no record")

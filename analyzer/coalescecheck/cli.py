@@ -320,7 +320,7 @@ def _analyzed(
 
 
 def _report(paths: tuple[str, ...], settings: Settings, how: How) -> Outcome:
-    from coalescecheck import baseline, fixes, report
+    from coalescecheck import report
 
     options = settings.options
     render = report.renderer(options.format)
@@ -339,6 +339,8 @@ def _report(paths: tuple[str, ...], settings: Settings, how: How) -> Outcome:
 
     result, done = analyzed(), []
     if how.fix or how.diff:
+        from coalescecheck import fixes
+
         changed = fixes.changes(result)
         if how.diff:
             return Outcome(fixes.diff(changed), _messages(result), exit_code(result, options))
@@ -348,6 +350,8 @@ def _report(paths: tuple[str, ...], settings: Settings, how: How) -> Outcome:
     code = exit_code(result, options)
     messages = [*done, *_messages(result)]
     if options.write_baseline is not None:
+        from coalescecheck import baseline
+
         _write(baseline.document(result, options.write_baseline), options.write_baseline)
         count = wording.plural(sum(1 for _ in result.findings), "finding")
         messages.append(f"{options.write_baseline}: {count} recorded")
@@ -393,9 +397,9 @@ def _stats(paths: tuple[str, ...], settings: Settings, how: How) -> Outcome:
 
 def exit_code(report: Report, options: Options) -> int:
     """The exit code of a finished run, as the module's docstring ranks them."""
-    statuses = [kernel.status for kernel in report.kernels]
-    lost = bool(statuses) and all(status == "failed" for status in statuses)
-    strict = options.strict and any(status != "analysed" for status in statuses)
+    statuses = report.totals.kernels.keys()
+    lost = statuses == {"failed"}
+    strict = options.strict and bool(statuses - {"analysed"})
     worst = report.worst
     if any(file.unreadable for file in report.files):
         return UNUSABLE
@@ -418,7 +422,7 @@ def _messages(report: Report) -> list[str]:
     messages += [str(error) for error in report.internal_errors]
     if report.since is not None:
         messages.append(f"since {report.since.revision}: fixed: {len(report.since.gone)}")
-    return messages or ([] if any(report.kernels) else ["no kernels found"])
+    return messages or ([] if report.totals.kernels else ["no kernels found"])
 
 
 def _shown(said: Iterable[Diagnostic]) -> list[str]:

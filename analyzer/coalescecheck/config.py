@@ -8,13 +8,10 @@ that makes no sense is a ``UsageError`` that names it.
 
 from __future__ import annotations
 
-import configparser
 import os
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -207,6 +204,8 @@ def _text(path: str) -> str:
 
 
 def _from_toml(path: str, text: str) -> Config | None:
+    import tomllib  # most runs read one kind of file, or none
+
     try:
         document: Any = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -227,6 +226,8 @@ def _from_toml(path: str, text: str) -> Config | None:
 
 
 def _from_ini(path: str, text: str) -> Config | None:
+    import configparser
+
     parser = configparser.ConfigParser(interpolation=None, delimiters=("=",), strict=True)
     parser.optionxform = str.strip  # type: ignore[assignment,method-assign]
     try:
@@ -261,6 +262,8 @@ def _values(path: str, table: Values) -> dict[str, Any]:
     result = {}
     for key, value in table.items():
         if key not in KEYS:
+            from difflib import get_close_matches
+
             close = get_close_matches(key, KEYS, 1)
             hint = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(KEYS)}"
             raise UsageError(f"{path}: nothing is called {key!r}{hint}")

@@ -10,10 +10,12 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-from pathspec import GitIgnoreSpec
+from typing import TYPE_CHECKING
 
 from coalescecheck.errors import SourceError, UsageError
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 SUFFIXES = (".cu", ".cuh")
 IGNORE_FILE = ".gitignore"
@@ -148,6 +150,8 @@ def _level(folder: Path, patterns: Sequence[str]) -> _Level:
     ``deep/**`` speaks of what is in the folder and not of the folder, which pathspec does not
     tell apart; ignoring what is directly in it comes to the same.
     """
+    from pathspec import GitIgnoreSpec  # not where only files are given
+
     good = []
     for pattern in patterns:
         if pattern.rstrip().endswith("/**") and not pattern.startswith("!"):

@@ -55,16 +55,17 @@ def apply(changed: Iterable[Changed]) -> None:
 
 
 def _apart(edits: Sequence[Edit]) -> list[Edit]:
-    """Edits that do not overlap, the earlier in the list before the later."""
+    """Edits that do not overlap, the earlier in the list first; all parts of one or none."""
     kept: list[Edit] = []
     for edit in edits:
-        line, start, end = edit.span.line, edit.span.column, edit.end_column
-        if not any(
-            other.span.line == line and start < other.end_column and other.span.column < end
-            for other in kept
-        ):
-            kept.append(edit)
+        if not any(_meet(part, other) for part in edit.parts for other in kept):
+            kept += edit.parts
     return kept
+
+
+def _meet(one: Edit, two: Edit) -> bool:
+    same = one.span.line == two.span.line
+    return same and one.span.column < two.end_column and two.span.column < one.end_column
 
 
 def _changed(path: str, analysed: str, edits: Sequence[Edit]) -> Changed | None:

@@ -10,8 +10,10 @@ import os
 import re
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from coalescecheck.analysis import FileAnalysis
+if TYPE_CHECKING:
+    from coalescecheck.analysis import FileAnalysis
 
 HEADER_SUFFIX = ".cuh"
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from coalescecheck import lower
 from coalescecheck.advice import Subject, trials
 from coalescecheck.analysis import KernelAnalysis
+from coalescecheck.arch import Arch
 from coalescecheck.copies import merged
 from coalescecheck.cost import relative_time
 from coalescecheck.errors import UnsupportedConstruct
@@ -44,7 +45,8 @@ def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> Ker
         Diagnostic(place, "warning", "this loop never ends: what follows it is not reached")
         for place in summary.endless
     )
-    diagnostics = (*kernel_c.diagnostics, *kernel.diagnostics, *endless)
+    foreign = tuple(_foreign(kernel, options.arch))
+    diagnostics = (*kernel_c.diagnostics, *kernel.diagnostics, *endless, *foreign)
     said = tuple(
         Diagnostic(kernel_c.span, "error", f"simulation disagrees: {problem}")
         for problem in checked.problems
@@ -80,6 +82,7 @@ def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> Ker
         diagnostics=diagnostics + said,
         array_traffic=summary.array_traffic,
         shared_steps=summary.shared_steps,
+        arch=options.arch.name,
         relative_time=relative_time(
             checked.accesses,
             summary.array_traffic,
@@ -90,6 +93,20 @@ def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> Ker
         else None,
         totals=kernel_totals(checked.accesses, complete=status == "analysed"),
     )
+
+
+def _foreign(kernel: Kernel, arch: Arch) -> Iterator[Diagnostic]:
+    """Instructions that the architecture does not have."""
+    places = {access.kind: access.span for access in reversed(kernel.accesses)}
+    if "ldmatrix" in places and not arch.has_ldmatrix:
+        message = f"ldmatrix needs sm_75: this does not compile for {arch.name}"
+        yield Diagnostic(places["ldmatrix"], "warning", message)
+    if "async" in places and not arch.has_async_copy:
+        message = (
+            f"cp.async needs sm_80: for {arch.name} the library's functions load and store, "
+            "inline assembly does not compile"
+        )
+        yield Diagnostic(places["async"], "warning", message)
 
 
 def _relied_on(assume: tuple[str, ...], facts: Mapping[str, Fact]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from time import process_time
 
 from coalescecheck import frontend, inclusions, lower, rules
@@ -101,7 +102,7 @@ class _Run:
         for kernel in self.wanted(source.kernels):
             for case in cases_of(kernel, source, self.options):
                 analyses.append(self.kernel(path, kernel, case))
-        located = with_edits(path, source.text, analyses)
+        located = with_edits(path, source.text, analyses, partial(self.again, path))
         judge = Judge(path, source.text, self.options)
         for analysis in located:
             findings += self.findings(path, analysis, judge)
@@ -128,6 +129,23 @@ class _Run:
             self.errors.append(InternalError(result.stage, path, kernel.name, result.error))
             return _failed(kernel, launch, f"internal error: {result.error}", kernel.span)
         return result
+
+    def again(self, path: str, analysis: KernelAnalysis, text: str) -> KernelAnalysis | None:
+        """The same kernel under the same launch in a changed ``text`` of the file."""
+        assume = analysis.assumptions and self.options.assume
+        options = replace(self.options, assume=assume)
+
+        def done() -> KernelAnalysis | None:
+            for kernel in load(path, options, text).kernels:
+                if (kernel.span, kernel.template) == (analysis.span, analysis.template):
+                    return analyze_instance(kernel, analysis.launch, options)
+            return None
+
+        try:
+            result = isolated("analysis", done)
+        except (SourceError, UnsupportedConstruct):
+            return None
+        return None if isinstance(result, Defect) else result
 
     def findings(self, path: str, analysis: KernelAnalysis, judge: Judge) -> tuple[Finding, ...]:
         result = isolated("rules", lambda: rules.check(analysis, judge.selected, judge.named))

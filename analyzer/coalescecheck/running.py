@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
-from coalescecheck import __version__, inclusions, rules
-from coalescecheck.analysis import FileAnalysis
-from coalescecheck.baseline import without_known
+from coalescecheck import __version__, inclusions
+from coalescecheck.arch import arch_named
 from coalescecheck.cache import Cache
 from coalescecheck.errors import UsageError
 from coalescecheck.files import Exclusions, source_files
@@ -25,6 +24,12 @@ from coalescecheck.report.model import FileReport, Report, Result, RuleInfo
 from coalescecheck.source import Diagnostic, Span
 from coalescecheck.wording import plural
 
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
+
+    from coalescecheck.analysis import FileAnalysis
+
+NAMELESS = ("concise",)  # formats that describe no rules
 FEW_FILES = 4  # below, starting processes takes longer than they save
 
 OptionsAt = Callable[[str], Options]
@@ -53,7 +58,7 @@ def analyze(
     by ``executor``, else by ``jobs`` processes (0: as many as there are processors).  What was
     ``said`` of the paths becomes part of the report; ``watch`` hears of every finished file.
     """
-    chosen = rules.select(options.select, options.ignore)
+    described = _described(options)
     files, headers = inclusions.split(wanted_files(paths, options), found)
     work = [(path, options if at is None else at(path)) for path in files]
     with ExitStack() as stack:
@@ -65,21 +70,45 @@ def analyze(
         work += more
     reports = [*_unreadable(said), *(result.report for result in results)]
     errors = tuple(error for result in results for error in result.errors)
-    if options.kernels and not any(report.analysis.kernels for report in reports):
+    if options.kernels and not any(report.analysis.brief.kernels for report in reports):
         raise UsageError(_no_such_kernel(options, results))
-    described = tuple(
-        RuleInfo(r.code, r.slug, r.severity, r.summary(), r.documentation()) for r in chosen
-    )
     archs = ", ".join(dict.fromkeys(each.arch.name for _, each in work)) or options.arch.name
-    told = (*(each for each in said if each.severity != "error"), *workers.told())
+    told = (*(each for each in said if each.severity != "error"), *workers.told(), *_cut(work))
     report = Report(__version__, archs, _once(reports), errors, described, told)
-    return report if options.baseline is None else without_known(report, options.baseline)
+    if options.baseline is None:
+        return report
+    from coalescecheck.baseline import without_known
+
+    return without_known(report, options.baseline)
+
+
+def _described(options: Options) -> tuple[RuleInfo, ...]:
+    """The rules of the run, where anyone wants to know more than that there are such rules."""
+    if options.format in NAMELESS and not options.select and not options.ignore:
+        return ()
+    from coalescecheck import rules
+
+    return tuple(
+        RuleInfo(r.code, r.slug, r.severity, r.summary(), r.documentation())
+        for r in rules.select(options.select, options.ignore)
+    )
+
+
+def _cut(work: Sequence[Work]) -> Iterator[Diagnostic]:
+    """What the numbers are not, on architectures that take loads apart."""
+    for name in dict.fromkeys(o.arch.name for _, o in work if o.arch.lanes_per_request):
+        lanes = dict(arch_named(name).lanes_per_request or ())
+        message = (
+            f"{name} cuts a load into requests of {lanes[4]} lanes (to 4 bytes), {lanes[8]} "
+            f"(8 bytes) or {lanes[16]} (16 bytes); counts are of whole warps"
+        )
+        yield Diagnostic(Span("coalescecheck", 0, 0), "note", message)
 
 
 def _unseen(headers: Sequence[str], results: Sequence[Result]) -> list[str]:
     """The headers with kernels that no includer has shown."""
     seen = inclusions.Seen()
-    for result in results:
+    for result in results if headers else ():
         seen.add(result.report.analysis)
     return [path for path in headers if not seen.all_of(path)]
 
@@ -91,6 +120,8 @@ def _unreadable(said: Iterable[Diagnostic]) -> Iterator[FileReport]:
         if each.severity == "error":
             errors.setdefault(each.span.file, []).append(each)
     for path, reasons in errors.items():
+        from coalescecheck.analysis import FileAnalysis
+
         yield FileReport(FileAnalysis(path, "", (), tuple(reasons)), unreadable=True)
 
 
@@ -109,7 +140,7 @@ def _results(
     results: dict[int, Result] = {}
     states = [None if cache is None else cache.state(*each) for each in work]
     for at, each in enumerate(work):
-        report = None if cache is None else cache.get(*each, states[at])
+        report = None if cache is None else cache.get(*each, states[at], partial(_again, each))
         if report is not None:
             results[at] = Result(report)
     left = [at for at in range(len(work)) if at not in results]
@@ -121,6 +152,12 @@ def _results(
         if cache is not None and not result.errors:
             cache.put(*work[at], states[at], result.report)
     return [results[at] for at in range(len(work))]
+
+
+def _again(work: Work) -> FileAnalysis:
+    from coalescecheck.pipeline import analyze_file
+
+    return analyze_file(*work).report.analysis
 
 
 @dataclass(slots=True)
@@ -136,6 +173,8 @@ class _Workers:
         """Indices of the work and what came of it, as it is finished."""
         if not work:
             return
+        from concurrent.futures import as_completed
+
         from coalescecheck.pipeline import analyze_file
 
         executor = self.executor or self.processes(len(work))
@@ -165,6 +204,8 @@ class _Workers:
         count = min(self.jobs or len(os.sched_getaffinity(0)), files)
         if count <= 1 or files < FEW_FILES:
             return None
+        from concurrent.futures import ProcessPoolExecutor
+
         pool = ProcessPoolExecutor(count)
         self.stack.callback(pool.shutdown, cancel_futures=True)
         return pool

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coalescecheck import git, renames, running
+from coalescecheck.analysis import FileAnalysis
 from coalescecheck.baseline import prints, without, without_known
 from coalescecheck.cache import sources
 from coalescecheck.errors import UsageError
@@ -176,7 +177,8 @@ class _Before:
             return names.get(path, here)
 
         found = (replace(f, span=replace(f.span, file=now(f.span.file))) for f in file.findings)
-        analysis = replace(file.analysis, path=now(file.analysis.path))
+        old = file.analysis
+        analysis = FileAnalysis(now(old.path), old.text, old.kernels, old.diagnostics)
         return replace(file, analysis=analysis, findings=tuple(found))
 
 

@@ -49,8 +49,17 @@ class Diagnostic:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A change of one line: the characters from ``span`` up to ``end_column`` become ``text``."""
+    """A change of one line: the characters from ``span`` up to ``end_column`` become ``text``.
+
+    ``also`` are changes elsewhere in the same file without which it would be wrong.
+    """
 
     span: Span
     end_column: int
     text: str
+    also: tuple[Edit, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Edit, ...]:
+        """This change and those that belong to it."""
+        return (self, *self.also)

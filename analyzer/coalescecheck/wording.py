@@ -6,8 +6,11 @@ reports alike, so that one number looks the same wherever it is printed.
 
 from __future__ import annotations
 
-from coalescecheck.analysis import AccessResult, Count, KernelAnalysis
-from coalescecheck.launch import Dim3
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from coalescecheck.analysis import AccessResult, Count, KernelAnalysis
+    from coalescecheck.launch import Dim3
 
 
 def number(value: float) -> str:

@@ -103,6 +103,9 @@ GOES_ON = {
     "rows without elements": kernel(
         "__shared__ float s[32][0]; s[t][t] = b[t]; __syncthreads(); a[t] = s[n][t] + s[t][32 * t];"
     ),
+    "an address beyond 64 bits": kernel(
+        "t = M * 3 + 1;" + "t = t * 3 + 1;" * 60 + "a[t] = 0;",
+    ),
     "nested class templates": kernel(
         f"a[{'V<' * 40}int{' >' * 40}().v] = 0;", "template <class T> struct V { T v; };\n"
     ),

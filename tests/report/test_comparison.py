@@ -121,3 +121,26 @@ def test_the_sums_of_a_kernel_with_lost_accesses_are_not_known() -> None:
     found = rows(render([("old", OLD), ("new", report_of(lost))]))
     sums = [row[-1] for row in found if row[0] == "all of the launch"]
     assert sums == ["?", "?"]
+
+
+def test_launches_of_different_sizes_are_compared_per_thread() -> None:
+    """4 iterations of a load of 4 and a store of 32 sectors for 32 threads: 4.5 for each."""
+    sizes = ["--grid", "16x16", "--sweep", "block=32x8,64"]
+    found = rows(call(EXAMPLE, "--kernel", "transpose_naive", *sizes).stdout)
+    assert found[4:] == [
+        ["threads of a block", "256", "64"],
+        ["threads of the launch", "65,536", "16,384"],
+        ["all of the launch", "global", "sectors", "294,912", "73,728"],
+        ["per thread", "global", "sectors", "4.5", "4.5"],
+    ]
+
+
+def test_launches_of_one_size_are_compared_as_they_are() -> None:
+    found = rows(render([("old", OLD), ("new", OLD)]))
+    assert not [row for row in found if "thread" in row[0]]
+
+
+def test_where_the_grid_is_not_known_neither_is_the_sum_per_thread() -> None:
+    found = rows(call(EXAMPLE, "--kernel", "transpose_naive", "--sweep", "block=32x8,64").stdout)
+    assert found[5] == ["threads of the launch", "65,536", "?"]
+    assert found[7] == ["per thread", "global", "sectors", "4.5", "?"]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from coalescecheck.advice.rewriting import with_addresses
-from coalescecheck.advice.shared_arrays import candidates
+from coalescecheck.advice.shared_arrays import candidates, keeps_to_rows
 from coalescecheck.advice.trial import Change, Subject
 from coalescecheck.ir.expr import ArrayBase, Binary, Cast, Const, Expr
 from coalescecheck.ir.kernel import Array, Atomic, Load, Store
@@ -41,10 +41,12 @@ class Pattern:
 
 def changes(subject: Subject) -> Iterator[Iterator[Change]]:
     """For every conflicting shared array with rows of a power of two of bytes: its swizzle."""
-    for array, _, widest in candidates(subject):
+    for array, mine, widest in candidates(subject):
         pattern = pattern_of(array, widest)
         if pattern is not None:
-            yield iter([_change(subject, array, pattern)])
+            change = _change(subject, array, pattern)
+            in_rows = keeps_to_rows(subject, array, mine)
+            yield iter([replace(change, operand=_operand(array, pattern) if in_rows else "")])
 
 
 def pattern_of(array: Array, widest: int) -> Pattern | None:

@@ -54,6 +54,7 @@ class Change:
     wanted: frozenset[int]
     together: frozenset[int] = frozenset()
     amount: int = 0
+    operand: str = ""
 
 
 def tried(subject: Subject, alternatives: Iterable[Change]) -> Trial | None:
@@ -141,6 +142,7 @@ def _compared(subject: Subject, change: Change, summary: Summary) -> Trial | Non
         frozenset(i for i in after if _is_bound(_count(again[i]))),
         tuple(text for text in summary.assumptions if text not in subject.assumptions),
         change.amount,
+        change.operand,
     )
 
 

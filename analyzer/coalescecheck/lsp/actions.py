@@ -91,13 +91,13 @@ class _Maker:
     def _action(
         self, title: str, edit: Edit, findings: Sequence[Finding], preferred: bool = False
     ) -> types.CodeAction:
-        change = types.TextEdit(self.places.edited(edit), edit.text)
+        changes = [types.TextEdit(self.places.edited(part), part.text) for part in edit.parts]
         uri, version = self._document.uri, self._document.version
         if self._versioned:
             where = types.OptionalVersionedTextDocumentIdentifier(uri, version)
-            made = types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(where, [change])])
+            made = types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(where, changes)])
         else:
-            made = types.WorkspaceEdit(changes={uri: [change]})
+            made = types.WorkspaceEdit(changes={uri: changes})
         about = [d for d in self._shown if any(self._is_of(d, f) for f in findings)]
         return types.CodeAction(
             title, KIND, diagnostics=about, is_preferred=preferred or None, edit=made

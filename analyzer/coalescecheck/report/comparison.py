@@ -57,7 +57,7 @@ def _table(titles: Sequence[str], kernels: Sequence[KernelAnalysis | None]) -> s
     rows = [["line", "access", "kind", "unit", *titles, ""]]
     accesses = [[] if kernel is None else list(kernel.accesses) for kernel in kernels]
     rows += [_row(results) for results in _matched(accesses)]
-    rows += _totals(kernels)
+    rows += [*_threads(kernels), *_totals(kernels)]
     lost = [
         f"  {title}: {kernel.status}: {kernel.reason}"
         for title, kernel in zip(titles, kernels, strict=True)
@@ -101,8 +101,44 @@ def _verdict(values: Sequence[float | None]) -> str:
     return "better" if last < first else "worse"
 
 
+def _threads(kernels: Sequence[KernelAnalysis | None]) -> Iterator[Row]:
+    """How many threads the columns have, where that is not the same for all."""
+    launches = [kernel.launch for kernel in kernels if kernel is not None]
+    if len({launch.block.size for launch in launches if launch.block is not None}) > 1:
+        sizes = [
+            None if k is None or k.launch.block is None else k.launch.block.size for k in kernels
+        ]
+        yield ["", "threads of a block", "", "", *map(_shown, sizes), ""]
+    if _differ(kernels):
+        yield [
+            "",
+            "threads of the launch",
+            "",
+            "",
+            *map(_shown, map(_launched_threads, kernels)),
+            "",
+        ]
+
+
+def _differ(kernels: Sequence[KernelAnalysis | None]) -> bool:
+    """Whether launches have different numbers of threads, so that sums are not to be compared."""
+    return len({_launched_threads(k) for k in kernels if k is not None}) > 1
+
+
+def _launched_threads(kernel: KernelAnalysis | None) -> int | None:
+    launch = None if kernel is None else kernel.launch
+    if launch is None or launch.block is None or launch.grid is None:
+        return None
+    return launch.block.size * launch.grid.size
+
+
+def _shown(value: float | None) -> str:
+    return UNKNOWN if value is None else wording.number(value)
+
+
 def _totals(kernels: Sequence[KernelAnalysis | None]) -> Iterator[Row]:
-    """Sums over the launch, where some column has them."""
+    """Sums over the launch, where some column has them; per thread where launches differ."""
+    differ = _differ(kernels)
     for space, unit in (("global", "sectors"), ("shared", "wavefronts")):
         sums: list[float | None] = []
         shown: list[str] = []
@@ -114,7 +150,13 @@ def _totals(kernels: Sequence[KernelAnalysis | None]) -> Iterator[Row]:
             none = NOTHING if complete and not mine else UNKNOWN
             shown.append(none if total is None else wording.number(total.moved))
         if any(each is not None for each in sums):
-            yield ["", "all of the launch", space, unit, *shown, _verdict(sums)]
+            yield ["", "all of the launch", space, unit, *shown, "" if differ else _verdict(sums)]
+            threads = map(_launched_threads, kernels)
+            each = [
+                s / t if s is not None and t else None for s, t in zip(sums, threads, strict=True)
+            ]
+            if differ and any(one is not None for one in each):
+                yield ["", "per thread", space, unit, *map(_shown, each), _verdict(each)]
 
 
 def _aligned(rows: Sequence[Row]) -> Iterator[str]:

@@ -264,6 +264,7 @@ def _edit(edit: Edit | None) -> dict[str, Any] | None:
         "column": edit.span.column,
         "end_column": edit.end_column,
         "text": edit.text,
+        "also": [_edit(other) for other in edit.also],
     }
 
 

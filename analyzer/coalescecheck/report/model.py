@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from coalescecheck.analysis import AccessResult, FileAnalysis, KernelAnalysis
 from coalescecheck.findings import Finding, Severity, Suppressed
 from coalescecheck.source import Diagnostic, Span
+
+if TYPE_CHECKING:
+    from coalescecheck.analysis import AccessResult, FileAnalysis, KernelAnalysis
 
 CLEAN = 1.1  # times the ideal: an access below has nothing to report
 SECTOR_BYTES = 32
@@ -68,10 +71,7 @@ class FileReport:
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Everything said while reading the file and its kernels, each once."""
-        said = list(self.analysis.diagnostics)
-        for kernel in self.analysis.kernels:
-            said += kernel.diagnostics
-        return tuple(dict.fromkeys(said))
+        return self.analysis.brief.diagnostics
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,18 +140,14 @@ class Report:
     @property
     def disagrees(self) -> bool:
         """Whether an independent reading contradicts a number that is shown."""
-        return any(
-            "disagrees" in (access.verified.simulation, access.verified.gpu)
-            for kernel in self.kernels
-            for access in kernel.accesses
-        )
+        return any(file.analysis.brief.disagrees for file in self.files)
 
     @property
     def totals(self) -> Totals:
         totals = Totals()
-        for kernel in self.kernels:
-            totals.kernels[kernel.status] += 1
-            totals.accesses.update(access.certainty for access in kernel.accesses)
+        for file in self.files:
+            totals.kernels.update(file.analysis.brief.kernels)
+            totals.accesses.update(file.analysis.brief.accesses)
         totals.findings.update(str(finding.severity) for finding in self.findings)
         return totals
 

@@ -138,14 +138,17 @@ def _properties(finding: Finding) -> Json:
 
 
 def _fix(fix: Fix, edit: Edit) -> Json:
-    change = {
-        "deletedRegion": _region(edit.span, edit.end_column),
-        "insertedContent": {"text": edit.text},
-    }
+    changes = [
+        {
+            "deletedRegion": _region(part.span, part.end_column),
+            "insertedContent": {"text": part.text},
+        }
+        for part in edit.parts
+    ]
     return {
         "description": {"text": f"{fix.description}: {fix.before} → {fix.after}"},
         "artifactChanges": [
-            {"artifactLocation": _artifact(edit.span.file), "replacements": [change]}
+            {"artifactLocation": _artifact(edit.span.file), "replacements": changes}
         ],
     }
 

@@ -28,6 +28,7 @@ from coalescecheck.rules.partial_warp_block import PartialWarpBlock
 from coalescecheck.rules.repeated_global_read import RepeatedGlobalRead
 from coalescecheck.rules.shared_atomic_contention import SharedAtomicContention
 from coalescecheck.rules.shared_bank_conflict import SharedBankConflict
+from coalescecheck.rules.shared_memory_limit import SharedMemoryLimit
 from coalescecheck.rules.shared_memory_race import SharedMemoryRace
 from coalescecheck.rules.split_access import SplitAccess
 from coalescecheck.rules.strided_global_access import StridedGlobalAccess
@@ -49,6 +50,7 @@ RULES: tuple[Rule, ...] = (
     ConstantDivergentAccess(),
     SharedAtomicContention(),
     UnusedSharedPadding(),
+    SharedMemoryLimit(),
     MisalignedVectorAccess(),
     NarrowAccess(),
     SplitAccess(),

@@ -15,6 +15,7 @@ from typing import ClassVar
 
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, Count, KernelAnalysis, Trial
+from coalescecheck.arch import ARCHS
 from coalescecheck.findings import Finding, Fix, Severity
 from coalescecheck.launch import WARP_SIZE
 
@@ -184,7 +185,7 @@ def _is_cold(analysis: KernelAnalysis, result: AccessResult, times: int) -> bool
 def _is_absorbed(analysis: KernelAnalysis, result: AccessResult) -> bool:
     """A load whose array stays in L1 while a block uses it, with few sectors more than its bytes
     need, and whose hits are read without delay."""
-    l1 = l1_excess(result)
+    l1 = l1_excess(analysis, result)
     if l1 is None or l1.ratio >= WARNING_RATIO or not stays_in_l1(analysis, result):
         return False
     mine = [a for a in analysis.accesses if a.array == result.array and a.requests != 0]
@@ -200,18 +201,24 @@ def stays_in_l1(analysis: KernelAnalysis, result: AccessResult) -> bool:
     """Whether all that a block touches of the array fits its threads' share of L1."""
     block = analysis.launch.block
     traffic = next((t for t in analysis.array_traffic if t.name == result.array), None)
+    array = analysis.arrays.get(result.array)
+    read_only = array is not None and array.const and array.restrict
+    if not (ARCHS[analysis.arch].l1_keeps_loads or read_only):
+        return False
     if block is None or traffic is None or traffic.unique is None:
         return False
     return traffic.unique.block * SECTOR_BYTES <= block.size * L1_BYTES_PER_THREAD
 
 
-def l1_excess(result: AccessResult) -> Excess | None:
-    """What a load that finds its data in L1 costs, in passes over the banks."""
+def l1_excess(analysis: KernelAnalysis, result: AccessResult) -> Excess | None:
+    """What a load that finds its data in L1 costs, in passes over the banks; at least as many as L1
+    needs to return the bytes."""
     cost, l1 = excess(result, result.sectors), result.l1_wavefronts
     if cost is None or l1 is None or l1.data.mean is None:
         return None
-    ideal = max(1, -(-cost.ideal * SECTOR_BYTES // LINE_BYTES))
-    return Excess(l1.data.mean, ideal, bound=False)
+    returned = ARCHS[analysis.arch].l1_bytes_per_clock or LINE_BYTES
+    ideal = max(1, -(-cost.ideal * SECTOR_BYTES // returned))
+    return Excess(max(l1.data.mean, ideal), ideal, bound=False)
 
 
 def rows_are_shorter_than_a_sector(analysis: KernelAnalysis, result: AccessResult) -> bool:

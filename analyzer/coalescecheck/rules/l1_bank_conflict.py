@@ -69,7 +69,7 @@ class L1BankConflict(Rule):
 
     def check(self, analysis: KernelAnalysis) -> Iterator[Finding]:
         for result in analysis.accesses:
-            passes, cost = l1_excess(result), excess(result, result.sectors)
+            passes, cost = l1_excess(analysis, result), excess(result, result.sectors)
             if passes is None or cost is None or passes.ratio < WORTH_A_NOTE:
                 continue
             if not (_shares_banks(result) and _hits(analysis, result)):

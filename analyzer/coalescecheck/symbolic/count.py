@@ -210,7 +210,7 @@ class Counter:
             unknown = self.ctx.substitute(split.unknown, {symbol: number(value)})
             rest = unknown - number(unknown.constant)
             shifts = self._shifts(rest, target.modulus)
-            groups.setdefault(shifts, []).append((value, unknown.constant))
+            groups.setdefault(shifts, []).append((value, unknown.constant % target.modulus))
         step = max(_step(shifts, target.modulus) for shifts in groups)
         rows, switches, whole = self._rows(split, guards, ranges, step)
         moves_lanes = symbol in self.ctx.leaves(split.lanes)

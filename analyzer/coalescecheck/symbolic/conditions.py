@@ -136,7 +136,7 @@ def _sort(ctx: Context, guard: Form, known: Set[int], own: Set[int], result: Con
         reasons = [s.reason for s in symbols if isinstance(s, Symbol) and s.reason]
         result.masked = reasons[0] if reasons else "a condition that is not known"
         result.sizes = False
-    elif ctx.leaves(guard) & (ctx.of_kind["counter"] | ctx.of_kind["header"]) - own:
+    elif any(s.kind in ("counter", "header") and g not in own for g, s in ctx.symbols(guard)):
         result.masked, result.sizes = LEFT, False
     elif _may_hold_for_all(ctx, guard):
         result.assumed.append(guard)

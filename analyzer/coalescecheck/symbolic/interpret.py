@@ -19,8 +19,8 @@ from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.cells import Cells, is_cell
 from coalescecheck.symbolic.conditions import limiting
 from coalescecheck.symbolic.form import Context, Form, Symbol, number
-from coalescecheck.symbolic.liveness import Liveness
 from coalescecheck.symbolic.loops import LoopSolver
+from coalescecheck.symbolic.prepared import prepared
 from coalescecheck.symbolic.reach import LoopInfo, Reach
 from coalescecheck.symbolic.state import Frame, State
 from coalescecheck.symbolic.values import Environment, Geometry, Values, type_bounds
@@ -54,7 +54,8 @@ class Interpreter:
         self.frames: list[Frame] = []
         self.loops: list[LoopInfo] = []
         self._steps = 0
-        self.live = Liveness(kernel.body)
+        known = prepared(kernel)
+        self.live, self._relevant = known.live, known.relevant
         self._solver = LoopSolver(self)
         self._cells = Cells(kernel, ctx)
 
@@ -97,7 +98,7 @@ class Interpreter:
     def _statement(self, stmt: ir.Stmt, state: State) -> State | None:
         self.values.fits.start()
         match stmt:
-            case ir.Assign():
+            case ir.Assign() if self._relevant.variable(stmt.var.name):
                 value = self.values.value(stmt.value, state.env)
                 self.values.fits.assigned(stmt.var.name)
                 state.env[stmt.var.name] = self.values.limited(value, stmt.var.type)
@@ -107,7 +108,7 @@ class Interpreter:
                 self._store(stmt, state)
             case ir.Atomic():
                 address = self._record(stmt.access, 0, stmt.address, state)
-                if stmt.var is not None:
+                if stmt.var is not None and self._relevant.variable(stmt.var.name):
                     state.env[stmt.var.name] = self._from_memory(stmt.access, stmt.var, True)
                 self._cells.forget(state.env, address)
             case ir.If():
@@ -122,10 +123,8 @@ class Interpreter:
             case ir.Continue():
                 self._jump(stmt.label, state, leaving=False)
                 return None
-            case ir.WarpOp():
+            case ir.WarpOp() if self._relevant.variable(stmt.var.name):
                 state.env[stmt.var.name] = self._warp_op(stmt, state.env)
-            case ir.Barrier():
-                pass
         return state
 
     def _record(self, access: int, piece: int, address: Expr, state: State) -> Form:
@@ -137,8 +136,12 @@ class Interpreter:
 
     def _load(self, stmt: ir.Load, state: State) -> None:
         address = self._record(stmt.access, stmt.piece, stmt.address, state)
+        scalars = ((0, stmt.var), *stmt.more)
+        wanted = [(at, var) for at, var in scalars if self._relevant.variable(var.name)]
+        if not wanted:
+            return
         varying = self._cells.may_be_private(address) or self.ctx.varying(address)
-        for offset, var in ((0, stmt.var), *stmt.more):
+        for offset, var in wanted:
             place = address + number(offset)
             state.env[var.name] = self._loaded(stmt.access, place, var, varying, state.env)
 
@@ -164,6 +167,8 @@ class Interpreter:
 
     def _store(self, stmt: ir.Store, state: State) -> None:
         address = self._record(stmt.access, stmt.piece, stmt.address, state)
+        if not self._relevant.contents(stmt):
+            return
         scalars = ((0, stmt.value), *stmt.more)
         values = [(at, each.type, self.values.value(each, state.env)) for at, each in scalars]
         self._cells.write(state.env, address, values)

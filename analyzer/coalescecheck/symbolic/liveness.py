@@ -7,7 +7,7 @@ a per-thread array count as one variable, which every access of the array reads.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from coalescecheck.ir.expr import ArrayBase, Expr, Var, arrays_of, children
@@ -34,11 +34,29 @@ EXACT_DEPTH = 3  # loops inside loops that are solved exactly
 T = TypeVar("T")
 
 
-class Liveness:
-    """The variables that are live around the If, Loop and Scope statements of ``body``."""
+class _BitOf(dict[str, Mask]):
+    """The bit of every name that has been asked about; a cell has that of its array."""
 
-    def __init__(self, body: tuple[Stmt, ...]) -> None:
+    def __init__(self, bits: dict[str, Mask]) -> None:
+        self._bits = bits
+
+    def __missing__(self, name: str) -> Mask:
+        bit = self[name] = self._bits.get(array_key(name) if is_cell(name) else name, ALWAYS)
+        return bit
+
+
+class Liveness:
+    """The variables that are live around the If, Loop and Scope statements of ``body``.
+
+    Without ``relevant`` all variables are: others are not asked about.
+    """
+
+    def __init__(
+        self, body: tuple[Stmt, ...], relevant: Callable[[str], bool] = lambda name: True
+    ) -> None:
+        self._relevant = relevant
         self._bits: dict[str, Mask] = {}
+        self._bit_of = _BitOf(self._bits)
         self._plain: dict[int, tuple[Mask, Mask]] = {}  # what a statement reads, and sets
         self._left: dict[str, Mask] = {}  # live where Leave(label) leads
         self._continued: dict[str, Mask] = {}
@@ -58,13 +76,8 @@ class Liveness:
         return self._only(values, self._after[id(stmt)])
 
     def _only(self, values: Mapping[str, T], live: Mask) -> dict[str, T]:
-        bits = self._bits
-        live |= ALWAYS
-        return {
-            name: value
-            for name, value in values.items()
-            if bits.get(array_key(name) if is_cell(name) else name, ALWAYS) & live
-        }
+        bit_of, live = self._bit_of, live | ALWAYS
+        return {name: value for name, value in values.items() if bit_of[name] & live}
 
     def _block(self, body: tuple[Stmt, ...], live: Mask) -> Mask:
         """What is live before ``body`` when ``live`` is after it."""
@@ -128,6 +141,8 @@ class Liveness:
         return self._effect(stmt)[0]
 
     def _effect(self, stmt: Stmt) -> tuple[Mask, Mask]:
+        if isinstance(stmt, Assign | WarpOp) and not self._relevant(stmt.var.name):
+            return 0, 0
         known = self._plain.get(id(stmt))
         if known is None:
             reads = 0

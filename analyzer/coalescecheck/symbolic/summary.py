@@ -190,6 +190,7 @@ class _Summarizer:
         self._enumerator = Enumerator(ctx, self._counter, launch.grid)
         self._motions = Motions(ctx, self._renderer)
         self._offsets = dict(launch.offsets)
+        self._shown: dict[Form, str] = {}  # guards as text
         self._registers = registers
         self._starts = starts  # bytes that divide the addresses of pointers, where somebody says so
         self.arrays = Arrays()
@@ -388,8 +389,14 @@ class _Summarizer:
         return text if len(text) <= ADDRESS_LIMIT else None
 
     def _guards(self, reach: Reach) -> tuple[str, ...]:
-        texts = (in_cuda(self._renderer.condition(g)) for g in reach.path)
-        return tuple(t if len(t) <= ADDRESS_LIMIT else t[:ADDRESS_LIMIT] + " …" for t in texts)
+        known = self._shown  # the accesses of one place have the same conditions
+        return tuple(known.get(guard) or self._guard(guard) for guard in reach.path)
+
+    def _guard(self, guard: Form) -> str:
+        text = in_cuda(self._renderer.condition(guard))
+        text = text if len(text) <= ADDRESS_LIMIT else text[:ADDRESS_LIMIT] + " …"
+        self._shown[guard] = text
+        return text
 
     def _unknown(
         self,

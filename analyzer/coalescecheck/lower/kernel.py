@@ -33,6 +33,7 @@ from coalescecheck.lower.context import Callee, Context, Frame
 from coalescecheck.lower.ctypes import VOID, ArrayOf, Number, Pointer, Record
 from coalescecheck.lower.declarations import Declared
 from coalescecheck.lower.leaving import strip_last_leave
+from coalescecheck.lower.lexer import Lexer
 from coalescecheck.lower.values import Parts, Place, Variable
 
 MAX_ATTEMPTS = 12  # each demotes at least one more variable to memory
@@ -65,7 +66,7 @@ def _lower(kernel_c: KernelC, tree: c_ast.FileAST, pads: Mapping[str, int]) -> K
 @lru_cache(maxsize=2)
 def _tree(text: str) -> c_ast.FileAST:
     """One text is lowered several times: for every launch, and with padded arrays."""
-    return CParser(dialect="c23").parse(text, filename="")
+    return CParser(lexer=Lexer, dialect="c23").parse(text, filename="")
 
 
 def _parse(kernel_c: KernelC) -> c_ast.FileAST:

@@ -82,7 +82,7 @@ class Cells:
 
     def _reached(self, address: Form) -> frozenset[str]:
         """The per-thread arrays that ``address`` may lie in."""
-        bases = {s.name for _, s in self._ctx.symbols(address) if s.kind == "base"}
+        bases = self._ctx.bases(address)
         unknown = not bases or not bases <= self._arrays.keys()
         return self._locals if unknown and self._escape else self._locals & bases
 

@@ -176,6 +176,7 @@ class Context:
         self._leaves: dict[int, frozenset[int]] = {}
         self._divisions: dict[int, frozenset[int]] = {}
         self._symbols: dict[frozenset[int], tuple[tuple[int, Symbol], ...]] = {}
+        self._bases: dict[frozenset[int], frozenset[str]] = {}
 
     # --- making generators --------------------------------------------------------------------
 
@@ -290,6 +291,15 @@ class Context:
             pairs = ((g, self.generators[g]) for g in sorted(leaves))
             known = tuple((g, s) for g, s in pairs if isinstance(s, Symbol))
             self._symbols[leaves] = known
+        return known
+
+    def bases(self, form: Form) -> frozenset[str]:
+        """The names of the arrays whose addresses the form depends on."""
+        leaves = self.leaves(form)
+        known = self._bases.get(leaves)
+        if known is None:
+            known = frozenset(s.name for _, s in self.symbols(form) if s.kind == "base")
+            self._bases[leaves] = known
         return known
 
     def bounds(self, form: Form) -> Bounds:

@@ -175,8 +175,8 @@ class Interpreter:
 
     def array_of(self, address: Form) -> ir.Array | None:
         """The array an address points into, when there is one candidate."""
-        names = {s.name for _, s in self.ctx.symbols(address) if s.kind == "base"}
-        return self.kernel.arrays.get(names.pop()) if len(names) == 1 else None
+        names = self.ctx.bases(address)
+        return self.kernel.arrays.get(next(iter(names))) if len(names) == 1 else None
 
     def _constant_element(self, address: Form, type_: ScalarType) -> Form | None:
         """An element of an array whose contents the source gives, read as what it is."""

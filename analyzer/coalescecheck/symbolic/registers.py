@@ -53,8 +53,8 @@ class Registers:
         found = {s.name: s for form in forms for _, s in self._ctx.symbols(form)}
         return tuple(found[name] for name in sorted(found.keys() & self._compiled))
 
-    def _bases(self, reach: Reach) -> set[str]:
-        return {s.name for _, s in self._ctx.symbols(reach.address) if s.kind == "base"}
+    def _bases(self, reach: Reach) -> frozenset[str]:
+        return self._ctx.bases(reach.address)
 
     def is_dynamic(self, reaches: Iterable[Reach]) -> bool:
         """Whether an index is certainly no constant when compiled."""

@@ -10,14 +10,14 @@ import numpy as np
 
 from coalescecheck.analysis import AccessResult, ArrayTraffic, Count, L1Wavefronts, Total
 from coalescecheck.facts import Fact
-from coalescecheck.ir.expr import ArrayBase, Expr, children
-from coalescecheck.ir.kernel import Access, Array, Atomic, Kernel, Load, Space, Store, walk
+from coalescecheck.ir.kernel import Access, Array, Kernel, Space
 from coalescecheck.launch import WARP_SIZE, Dim3, Launch
 from coalescecheck.source import Span
 from coalescecheck.symbolic.count import Counter
 from coalescecheck.symbolic.fits import widest
 from coalescecheck.symbolic.footprint import Arrays, Enumerator
 from coalescecheck.symbolic.form import Context, Form, Symbol, number
+from coalescecheck.symbolic.given_up import TOO_LARGE, given_up
 from coalescecheck.symbolic.interpret import Interpreter, TooLarge
 from coalescecheck.symbolic.lanes import Lanes, lanes_of
 from coalescecheck.symbolic.measure import Target
@@ -37,7 +37,6 @@ from coalescecheck.symbolic.values import Geometry
 
 NATURAL_SHARED_START = 4  # static shared arrays of words and wider start on a word
 ADDRESS_LIMIT = 2000  # characters; a longer expression helps nobody
-TOO_LARGE = "the kernel is too large to interpret"
 ASSUMED_BLOCK = "blockDim.x is a multiple of 32"
 
 
@@ -77,76 +76,67 @@ def summarize(
     ``launch``; an unknown block is taken to be a multiple of 32 wide (the assumption is in the
     result).
     """
-    lanes = lanes_of(launch.block)
-    ctx = Context(lambda context, form: _differs(context, lanes, form))
-    geometry = Geometry(launch.block, launch.grid, launch.shared_bytes, blocks)
-    try:
-        interpreter = Interpreter(kernel, ctx, geometry, params, facts or {})
-        reaches = interpreter.run()
-    except (TooLarge, RecursionError):
-        return Summary(_given_up(kernel), reason=TOO_LARGE)
-    by_access: dict[int, list[Reach]] = {}
-    for reach in reaches:
-        by_access.setdefault(reach.access, []).append(reach)
-    grid = launch.grid if blocks is None else Dim3(len(blocks))
-    if launch.block is None:
-        grid = None  # without the number of warps there is no number of requests
-    starts = {name: fact.multiple for name, fact in (facts or {}).items()}
-    launch = replace(launch, grid=grid)
-    registers = Registers(ctx, kernel, reaches)
-    summarizer = _Summarizer(kernel, launch, ctx, lanes, texts, samples, starts, registers)
-    results = tuple(
-        summarizer.result(access, by_access.get(access.id, []))
-        for access in kernel.accesses
-        if only is None or access.id in only
-    )
-    shown = tuple(r for r in results if r is not None)
-    assumptions = (ASSUMED_BLOCK,) if launch.block is None else ()
-    extra = dict.fromkeys(a for r in shown for a in r.assumptions)
-    return Summary(
-        shown,
-        (*assumptions, *extra),
-        work=sum(map(_executions, reaches)),
-        endless=tuple(interpreter.endless),
-        array_traffic=summarizer.arrays.traffic(),
-        shared_steps=row_steps(ctx, kernel.arrays, reaches) if texts else {},
-    )
+    return Reading(kernel, launch, params, blocks, texts, facts, samples).summary(only)
 
 
-def _given_up(kernel: Kernel) -> tuple[AccessResult, ...]:
-    """The accesses of a kernel that is too large: they are listed, and nothing is said of them.
+class Reading:
+    """A kernel that has been interpreted under one launch: what ``summarize`` is asked of it, in
+    several steps.  Its arguments are those of ``summarize``."""
 
-    Per-thread arrays are left out, since most of them live in registers.
-    """
-    arrays = {
-        stmt.access: kernel.arrays[base]
-        for stmt in walk(kernel.body)
-        if isinstance(stmt, Load | Store | Atomic)
-        for base in _bases_of(stmt.address)
-    }
-    known = ((access, arrays.get(access.id)) for access in kernel.accesses)
-    return tuple(
-        AccessResult(
-            access=access,
-            array="" if array is None else array.name,
-            space=(access.unresolved_space if array is None else array.space).value,
-            width_bytes=access.pieces[0].width if access.pieces else 0,
-            address=None,
-            lane_stride_bytes=None,
-            pattern="irregular",
-            certainty="unknown",
-            reason=TOO_LARGE,
-            requests_per_access=max(len(access.pieces), 1),
+    def __init__(
+        self,
+        kernel: Kernel,
+        launch: Launch,
+        params: Mapping[str, int],
+        blocks: tuple[tuple[int, int, int], ...] | None = None,
+        texts: bool = True,
+        facts: Mapping[str, Fact] | None = None,
+        samples: bool = False,
+    ) -> None:
+        self._kernel, self._texts = kernel, texts
+        self._assumptions = (ASSUMED_BLOCK,) if launch.block is None else ()
+        self._results: dict[int, AccessResult | None] = {}
+        lanes = lanes_of(launch.block)
+        self._ctx = ctx = Context(lambda context, form: _differs(context, lanes, form))
+        geometry = Geometry(launch.block, launch.grid, launch.shared_bytes, blocks)
+        self._summarizer: _Summarizer | None = None
+        try:
+            self._interpreter = Interpreter(kernel, ctx, geometry, params, facts or {})
+            reaches = self._interpreter.run()
+        except (TooLarge, RecursionError):
+            return
+        grid = launch.grid if blocks is None else Dim3(len(blocks))
+        if launch.block is None:
+            grid = None  # without the number of warps there is no number of requests
+        starts = {name: fact.multiple for name, fact in (facts or {}).items()}
+        registers = Registers(ctx, kernel, reaches)
+        self._summarizer = _Summarizer(
+            kernel, replace(launch, grid=grid), ctx, lanes, texts, samples, starts, registers
         )
-        for access, array in known
-        if array is None or array.space is not Space.LOCAL
-    )
 
-
-def _bases_of(expr: Expr) -> set[str]:
-    """The arrays whose address occurs in an expression."""
-    found = {expr.array} if isinstance(expr, ArrayBase) else set()
-    return found.union(*(_bases_of(child) for child in children(expr)))
+    def summary(self, only: Collection[int] | None = None) -> Summary:
+        """All accesses, or those named; what was counted before is not counted again."""
+        if self._summarizer is None:
+            return Summary(given_up(self._kernel), reason=TOO_LARGE)
+        reaches = self._interpreter.reaches
+        by_access: dict[int, list[Reach]] = {}
+        for reach in reaches:
+            by_access.setdefault(reach.access, []).append(reach)
+        wanted = [a for a in self._kernel.accesses if only is None or a.id in only]
+        for access in wanted:
+            if access.id not in self._results:
+                counted = self._summarizer.result(access, by_access.get(access.id, []))
+                self._results[access.id] = counted
+        shown = tuple(r for a in wanted if (r := self._results[a.id]) is not None)
+        extra = dict.fromkeys(a for r in shown for a in r.assumptions)
+        return Summary(
+            shown,
+            (*self._assumptions, *extra),
+            work=sum(map(_executions, reaches)),
+            endless=tuple(self._interpreter.endless),
+            array_traffic=self._summarizer.arrays.traffic(),
+            shared_steps=row_steps(self._ctx, self._kernel.arrays, reaches) if self._texts else {},
+        )
 
 
 def _executions(reach: Reach) -> int:

@@ -10,6 +10,7 @@ from coalescecheck.ir.types import ScalarType
 from coalescecheck.launch import Dim3
 from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.fits import UNHARMED, Fits
+from coalescecheck.symbolic.floats import Part, is_arithmetic, parts_of
 from coalescecheck.symbolic.form import ZERO, Bounds, Context, Form, Symbol, number
 
 Environment = dict[str, Form]
@@ -48,6 +49,7 @@ class Values:
             flag: ctx.fresh(Symbol("float", "data", varying=flag, reason=FLOATING))
             for flag in (False, True)
         }
+        self._parts: dict[int, tuple[ir.Expr, tuple[Part, ...]]] = {}  # by id of the expression
         self.float_generators = {g for form in self._float.values() for g in form.generators()}
 
     def floating(self, varying: bool) -> Form:
@@ -82,29 +84,42 @@ class Values:
     def value(self, expr: ir.Expr, env: Environment) -> Form:
         """The form of ``expr``."""
         match expr:
+            case ir.Var():
+                return self._variable(expr, env)
             case ir.Const():
                 if isinstance(expr.value, int) and expr.type.kind != "float":
                     beyond = expr.value >= 1 << 63  # (size_t)-1: held modulo 2**64, as -1
                     return number(expr.value - (1 << 64) if beyond else expr.value)
                 return self._float[False]
-            case ir.Var():
-                return self._variable(expr, env)
             case ir.Builtin():
                 return self.builtin(expr.name)
             case ir.ArrayBase():
                 return self.ctx.symbol(Symbol(expr.array, "base"))
+            case ir.Undefined():
+                return self.opaque(expr.type, not expr.uniform, expr.reason)
+        if is_arithmetic(expr):
+            return self._float[self._differs(expr, env)]
+        match expr:
+            case ir.Binary():
+                return self._binary(expr, env)
             case ir.Cast():
                 return self._cast(expr, env)
             case ir.Unary():
                 return self._unary(expr, env)
-            case ir.Binary():
-                return self._binary(expr, env)
             case ir.Select():
                 return self._select(expr, env)
-            case ir.Call():
-                return self._call(expr, env)
-            case ir.Undefined():
-                return self.opaque(expr.type, not expr.uniform, expr.reason)
+        return self._call(expr, env)
+
+    def _differs(self, expr: ir.Expr, env: Environment) -> bool:
+        """Whether a floating-point value differs between lanes."""
+        known = self._parts.get(id(expr))
+        if known is None:
+            known = self._parts[id(expr)] = (expr, tuple(parts_of(expr)))
+        differs = False
+        for is_truth, part in known[1]:
+            form = self.condition(part, env) if is_truth else self.value(part, env)
+            differs = self.ctx.varying(form) or differs
+        return differs
 
     def condition(self, expr: ir.Expr, env: Environment) -> Form:
         """The truth value (0 or 1) of ``expr``."""
@@ -186,7 +201,7 @@ class Values:
         before = self.fits.before()
         value = self.value(expr.operand, env)
         source, target = expr.operand.type, expr.type
-        if target.kind in ("float", "unknown"):
+        if target.kind == "unknown":
             return self._float[self.ctx.varying(value)]
         if source.kind in ("float", "unknown"):
             if target.name == "bool":
@@ -205,14 +220,12 @@ class Values:
 
     def has_base(self, form: Form) -> bool:
         """Whether the form is an address."""
-        return any(s.kind == "base" for _, s in self.ctx.symbols(form))
+        return not self.ctx.of_kind["base"].isdisjoint(self.ctx.leaves(form))
 
     def _unary(self, expr: ir.Unary, env: Environment) -> Form:
-        value = self.value(expr.operand, env)
         if expr.op == "!":
             return op.negate(self.ctx, self.condition(expr.operand, env))
-        if expr.type.kind == "float":
-            return self._float[self.ctx.varying(value)]
+        value = self.value(expr.operand, env)
         return -value if expr.op == "-" else -value - op.ONE
 
     def _binary(self, expr: ir.Binary, env: Environment) -> Form:
@@ -314,16 +327,12 @@ class Values:
     def _select(self, expr: ir.Select, env: Environment) -> Form:
         condition = self.condition(expr.condition, env)
         then, otherwise = self.value(expr.then, env), self.value(expr.otherwise, env)
-        if expr.type.kind == "float":
-            return self._float[any(self.ctx.varying(f) for f in (condition, then, otherwise))]
         return self.limited(op.select(self.ctx, condition, then, otherwise), expr.type)
 
     def _call(self, expr: ir.Call, env: Environment) -> Form:
         args = [self.value(arg, env) for arg in expr.args]
         self.fits.matters()
         varying = any(self.ctx.varying(arg) for arg in args)
-        if expr.type.kind == "float":
-            return self._float[varying]
         bounds: dict[str, tuple[int | None, int | None]] = {
             "popc": (0, 32),
             "clz": (0, 32),

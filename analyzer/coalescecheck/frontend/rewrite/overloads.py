@@ -248,6 +248,10 @@ class Overloads:
         """The declared type of a parameter; arrays are pointers, functions too."""
         declarator = parameter.child_by_field_name("declarator")
         type_ = self._s.typenames.declared(parameter, declarator, env)
+        lost = syntax.child(parameter, "ERROR")  # `int * = 0`: the grammar wants a name there
+        if lost is not None and not syntax.text(lost).strip("* "):
+            for _ in range(syntax.text(lost).count("*")):
+                type_ = types.Pointer(type_)
         if isinstance(type_, types.Array | types.FunctionType):
             return types.decayed(type_)
         return type_
@@ -283,6 +287,12 @@ class Overloads:
             if step is None:
                 return None
             total += step
+        if is_template and any(
+            _is_no_type(self.parameter_type(p, env))
+            for p in parameters
+            if not is_pack(p) and b"enable_if" in (p.text or b"")
+        ):
+            return None
         return total, float(is_template), place
 
     def conversion_cost(self, wanted: CType, actual: CType) -> float | None:
@@ -356,6 +366,12 @@ class Overloads:
                 if len(parameter_nodes(entry)) >= 1 and actual != types.VOID:
                     return 5.0
         return None
+
+
+def _is_no_type(type_: CType) -> bool:
+    while isinstance(type_, types.Pointer | types.Reference):
+        type_ = type_.target
+    return type_ == traits.NO_TYPE
 
 
 def _receiver_cost(entry: FunctionEntry, receiver: CType) -> float:

@@ -72,7 +72,7 @@ class QualifiedNames:
                 case index.NamespaceEntry(target=target) if target and found.env.scope:
                     return self._s.names.namespace(found.env.scope, target)
                 case index.EnumEntry():
-                    return entry
+                    return entry, found.env
                 case _:
                     pass
         if isinstance(found.binding, TypeBound):
@@ -99,9 +99,8 @@ class QualifiedNames:
             case dict():  # a local enumeration
                 bound = around.get(name)
                 return None if bound is None else Found(env, binding=bound)
-            case index.EnumEntry():
-                entries = around.inner.entries.get(name)
-                home = self._s.names.scope_env(around.scope)
+            case (index.EnumEntry() as enum, Env() as home):
+                entries = enum.inner.entries.get(name)
                 return Found(home, entries=entries) if entries else None
             case _:
                 return None

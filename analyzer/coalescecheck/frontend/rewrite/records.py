@@ -81,7 +81,7 @@ class Records:
         entry = defined(entry)
         template, arguments = specialises or (entry, tuple(bound.values()))
         around = home.record.cname if home.record is not None else ""
-        key = (id(entry), around, *bound.values())
+        key = (id(entry), around, home.function, *bound.values())  # a class of each instance
         known = self._known.get(key)
         if known is not None:
             self._maybe_forward(known)

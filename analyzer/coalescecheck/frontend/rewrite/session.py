@@ -85,7 +85,7 @@ class Session:
         self._anonymous: dict[tuple[int, str], RecordEntry] = {}
         self.local_enumerators: dict[int, dict[str, ValueBound]] = {}
         self._enumerations: dict[int, types.Enumeration] = {}
-        self._numbers: dict[int, int | None] = {}
+        self._numbers: dict[tuple[int, str], int | None] = {}
         self._writing: list[FunctionWriter] = []
         self.records = Records(self)
         self.names = Names(top, self.records.member, self.records.early_member)
@@ -291,7 +291,11 @@ class Session:
 
     def enumerator(self, entry: EnumeratorEntry, env: Env) -> int | None:
         """The value of an enumerator."""
-        key = id(entry)
+        around: Env | None = env
+        while around is not None and around.record is None:
+            around = around.parent
+        own = around.record if around is not None else None
+        key = (id(entry), own.cname if own is not None else "")  # each instance has its own
         if key not in self._numbers:
             self._numbers[key] = None  # one that refers to itself has no value
             if entry.value is not None:

@@ -329,7 +329,7 @@ class _Writer(PrivateArrays):
 
     def _rare_loop(self, k: str, depth: int) -> None:
         rng = self.rng
-        kind = rng.randrange(12)
+        kind = rng.randrange(18)
 
         def body(first: str = "", last: str = "") -> Callable[[], None]:
             def write() -> None:
@@ -379,9 +379,26 @@ class _Writer(PrivateArrays):
             step = rng.choice(WRAPPING).format(u)
             head = f"for (int {k} = 0; {k} < {rng.choice(['5', '12', 'm'])}; {k}++, {u} = {step})"
             self.looped(head, body(), [f"(int)({u} & 127)", f"(int)({u} >> 24)"])
-        else:
+        elif kind < 12:
             head = rng.choice(WRAPPING_HEADS).format(k)
             self.looped(head, body(), [f"((int){k} & 127)"])
+        elif kind == 12:
+            self.looped(f"for (int {k} = {self.expr(0)} & 3; {k} != 7; ++{k})", body(), [k])
+        else:
+            self._two_ends(k, body())
+
+    def _two_ends(self, k: str, body: Callable[[], None]) -> None:
+        """A loop with two conditions, whose counter is used behind it."""
+        rng = self.rng
+        bounds = ["5", "9", "(int)threadIdx.x", "(int)threadIdx.x % 6", "n", f"{self.expr(0)}"]
+        first, second = rng.sample(bounds, 2)
+        logic = rng.choice(["&&", "&&", "&&", "||"])
+        test = f"({k} < {first} {logic} {k} < {second}) && {k} < 40"
+        self.lines.append(f"int {k} = {rng.choice(['0', '1', '(int)threadIdx.x & 1'])};")
+        step = rng.choice([f"{k}++", f"{k} += 2", f"{k} += 3"])
+        self.looped(f"for (; {test}; {step})", body, [k])
+        self.lines.append(f"o[{k} * {rng.choice(['1', '8', '33'])} + {self.expr(0)}] = 1;")
+        self.variables.append(k)
 
 
 def random_kernel(seed: int) -> RandomKernel:

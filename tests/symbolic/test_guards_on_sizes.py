@@ -16,9 +16,8 @@ def test_lanes_that_an_inner_loop_has_sent_home_are_gone() -> None:
     body = f"{TX} for (int i = 0; i < 4; i++) {{ if (i > 0) o[tx * 8] = 1; "
     body += "for (int j = 0; j < 8; j++) if (tx + j > 20) return; }"
     found = result(body, "o", grid=(1,))
-    assert found.certainty not in ("exact", "exact-symbolic")
-    assert count(found).min <= 14 <= count(found).max
-    assert not found.assumptions
+    assert (found.certainty, found.requests) == ("exact", 3)
+    assert (count(found).min, count(found).max) == (14, 14)
 
 
 @pytest.mark.parametrize("guard", ["tx == n - 1", "tx % n == 0", "tx == n || tx == m"])

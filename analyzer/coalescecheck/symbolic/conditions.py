@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.form import Bounds, Context, Form, Symbol, number
 from coalescecheck.symbolic.reach import LoopInfo, Reach
+from coalescecheck.symbolic.trips import holds_before
 
 LEFT = "a loop that is left in a way that is not understood"
 
@@ -61,7 +62,7 @@ def conditions_of(ctx: Context, reach: Reach, ranges: Mapping[int, int]) -> Cond
         if info.limit is None:
             result.optional = True
         if not info.steady:
-            _give_up(ctx, info.entry, result, "a loop condition that may hold again later")
+            _sort_entry(ctx, info, known, own, result)
         for carry in info.carry:
             _sort_carry(ctx, info, carry, known, own, result)
     return result
@@ -175,6 +176,19 @@ def is_known(g: int, symbol: Symbol, ranges: Mapping[int, int]) -> bool:
     return symbol.kind in ("tid", "base") or g in ranges
 
 
+def _sort_entry(
+    ctx: Context, info: LoopInfo, known: Set[int], own: Set[int], result: Conditions
+) -> None:
+    """A loop's own condition has held in all earlier iterations."""
+    k = Form({(info.counter,): 1})
+    before = [holds_before(ctx, condition, info.counter, k) for condition in info.entry]
+    if None in before:
+        _give_up(ctx, info.entry, result, "a loop condition that may hold again later")
+    for condition in before:
+        if condition is not None:
+            _sort(ctx, condition, known, own, result)
+
+
 def _sort_carry(
     ctx: Context,
     info: LoopInfo,
@@ -183,34 +197,14 @@ def _sort_carry(
     own: Set[int],
     result: Conditions,
 ) -> None:
-    """A condition of all earlier iterations, as one of the previous iteration if it is steady.
-
-    One that a loop inside decides was to hold in all of that loop's iterations, not in the one
-    where the access stands.
-    """
+    """A condition of all earlier iterations, as one of this iteration where it has such a form."""
     if carry == op.ONE:
         return
-    inner = any(g > info.counter and s.kind == "counter" for g, s in ctx.symbols(carry))
-    if inner or not _steady(ctx, carry, info.counter):
+    before = holds_before(ctx, carry, info.counter, Form({(info.counter,): 1}))
+    if before is None:
         _give_up(ctx, (carry,), result, LEFT)
-        return
-    k = Form({(info.counter,): 1})
-    before = ctx.substitute(carry, {info.counter: k - number(1)})
-    _sort(ctx, op.either(ctx, op.equal(ctx, k, number(0)), before), known, own, result)
-
-
-def _steady(ctx: Context, condition: Form, counter: int) -> bool:
-    """Whether a condition that is false in one iteration is false in all later ones."""
-    if counter not in ctx.leaves(condition):
-        return not any(g > counter and s.kind == "data" for g, s in ctx.symbols(condition))
-    if len(condition.terms) != 1 or condition.constant:
-        return False
-    generator = ctx.generators[next(iter(condition.generators()))]
-    if isinstance(generator, Symbol) or generator.op != "lt0":
-        return False
-    slope = generator.args[0].terms.get((counter,), 0)
-    rest = generator.args[0] - Form({(counter,): slope} if slope else {})
-    return slope > 0 and counter not in ctx.leaves(rest)
+    else:
+        _sort(ctx, before, known, own, result)
 
 
 def _give_up(ctx: Context, conditions: tuple[Form, ...], result: Conditions, reason: str) -> None:

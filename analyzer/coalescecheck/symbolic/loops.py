@@ -18,7 +18,7 @@ from coalescecheck.symbolic.closed_forms import ClosedForms, Header, Iteration
 from coalescecheck.symbolic.form import ZERO, Context, Form, Symbol
 from coalescecheck.symbolic.reach import LoopInfo
 from coalescecheck.symbolic.state import Frame, State
-from coalescecheck.symbolic.trips import falls, trips_of
+from coalescecheck.symbolic.trips import falls, holds_before, trips_of
 from coalescecheck.symbolic.values import Environment
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ class LoopSolver:
         iteration = self._iteration(stmt, env, state, info)
         info.steady = exact or all(falls(self._ctx, c, info.counter) for c in info.entry)
         endless = first.condition == op.ONE and not _may_wrap(stmt.condition)
-        return self._after(stmt, state, headers, iteration, info, assigned, endless)
+        trips = None if iteration.exits else trips_of(self._ctx, info, stmt.test_first)
+        return self._after(stmt, state, trips, iteration, info, assigned, endless)
 
     def _once(self, stmt: ir.Loop, state: State) -> State | None:
         """A loop whose body never comes to a second iteration: ``do { } while (0)``."""
@@ -190,13 +191,14 @@ class LoopSolver:
         self,
         stmt: ir.Loop,
         state: State,
-        headers: dict[str, Header],
+        trips: Form | None,
         iteration: Iteration,
         info: LoopInfo,
         assigned: dict[str, ScalarType],
         endless: bool,
     ) -> State | None:
         broke = bool(iteration.exits)
+        staying = self._staying(iteration, info, trips)
         if iteration.normal_exit is None or endless:
             if not broke:
                 if not iteration.escaped:
@@ -204,7 +206,8 @@ class LoopSolver:
                 return None
             if iteration.end is None and len(iteration.exits) == 1:
                 return self._left_at_once(iteration.exits[0], info)
-        trips = None if broke or info.carry else trips_of(self._ctx, info, stmt.test_first)
+        if info.carry and staying is None:
+            trips = None
         varying_exit = any(
             self._ctx.varying(c) for c in (iteration.condition, *info.entry, *info.carry)
         )
@@ -220,9 +223,31 @@ class LoopSolver:
                 continue
             env[name] = self._final(at_exit, info, trips, varying_exit, assigned[name])
         path = state.path
-        if iteration.escaped:
+        if iteration.escaped and staying is not None:
+            path = self._it.with_condition(path, staying)
+        elif iteration.escaped:
             path = (*path, self._it.values.opaque_condition(varying_exit, "a return in a loop"))
         return State(env, path)
+
+    def _staying(self, iteration: Iteration, info: LoopInfo, trips: Form | None) -> Form | None:
+        """Whether a thread comes to the regular end of a loop that is only left for further out;
+        None where that is not known.  The loops around are told what it is for one iteration of
+        theirs."""
+        if trips is None:
+            return None
+        ctx, counter = self._ctx, info.counter
+        for frame in self._it.frames:
+            carry = [] if frame.info is None else frame.info.carry
+            for at, condition in enumerate(carry):
+                if counter in ctx.leaves(condition):
+                    carry[at] = holds_before(ctx, condition, counter, trips) or condition
+        staying = op.ONE
+        for condition in info.carry:
+            held = holds_before(ctx, condition, counter, trips)
+            if held is None:
+                return None
+            staying = op.both(ctx, staying, held)
+        return staying
 
     def _left_at_once(self, exit_: State, info: LoopInfo) -> State:
         """The state of a break that is always taken in the first iteration."""

@@ -5,8 +5,9 @@ A run over unchanged files that prints findings reads no more than this from the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from coalescecheck.records import dataclass
 from coalescecheck.source import Diagnostic
 
 

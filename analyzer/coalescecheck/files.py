@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coalescecheck.errors import SourceError, UsageError
+from coalescecheck.records import dataclass
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -43,6 +43,9 @@ class Exclusions:
     patterns: tuple[str, ...] = ()
 
 
+NONE = Exclusions()
+
+
 def excluded(path: str, exclusions: Exclusions) -> bool:
     """Whether the patterns leave out the file at ``path`` or a folder that it lies in."""
     whole, root = Path(path).absolute(), Path(exclusions.root).absolute()
@@ -68,7 +71,7 @@ class _Level:
         return self.spec.check_file(name + "/" if is_folder else name).include
 
 
-def source_files(paths: Sequence[str], exclusions: Exclusions = Exclusions()) -> tuple[str, ...]:
+def source_files(paths: Sequence[str], exclusions: Exclusions = NONE) -> tuple[str, ...]:
     """``paths`` with folders replaced by the CUDA files below them; each file once."""
     found: dict[str, None] = {}
     for path in paths:
@@ -78,7 +81,7 @@ def source_files(paths: Sequence[str], exclusions: Exclusions = Exclusions()) ->
     return tuple(found)
 
 
-def files_below(folder: str, exclusions: Exclusions = Exclusions()) -> tuple[str, ...]:
+def files_below(folder: str, exclusions: Exclusions = NONE) -> tuple[str, ...]:
     """The CUDA files below a folder, in the order of their names."""
     top = Path(folder)
     levels = [_excluded(exclusions), *_above(top.absolute())]

@@ -7,8 +7,10 @@ lanes that never run.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
+
+from coalescecheck.records import dataclass
 
 WARP_SIZE = 32
 

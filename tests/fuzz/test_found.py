@@ -71,6 +71,18 @@ FAILS = {
         kernel("S s = ((S *)b)[t]; a[t] = s.v[0];", "struct S { int v[1 << 28]; };\n"),
         "a value of 1073741824 bytes",
     ),
+    "a bit-field of negative width": (
+        kernel("((S *)a)[t].v = 1;", "struct S { unsigned u : 4; unsigned v : -2; };\n"),
+        "a bit-field of -2 bits",
+    ),
+    "a bit-field wider than its type": (
+        kernel("((S *)a)[t].v = 1;", "struct S { unsigned u : 4; unsigned char v : 12; };\n"),
+        "a bit-field of 12 bits",
+    ),
+    "a bit-field of no width": (
+        kernel("((S *)a)[t].v = 1;", "struct S { unsigned u : 4; unsigned v : 0; };\n"),
+        "a bit-field of 0 bits",
+    ),
     "deep statements": (kernel("do {" * 1500 + "a[t] = 0;" + "} while (t < n);" * 1500), "deep"),
 }
 

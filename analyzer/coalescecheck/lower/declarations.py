@@ -7,7 +7,7 @@ enumerators).  Out: ``Declared`` types.  It allocates nothing and emits no state
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pycparser import c_ast
 
@@ -27,6 +27,7 @@ from coalescecheck.lower.ctypes import (
     Size,
 )
 from coalescecheck.lower.values import Fixed, Scalar, Value
+from coalescecheck.records import dataclass
 
 MAX_BYTES = 1 << 40  # of one object: more than any GPU has
 
@@ -209,8 +210,17 @@ def _members(cx: Context, decl: c_ast.Node) -> Iterable[LayoutMember]:
         return
     declared = resolve(cx, decl)
     width = None if decl.bitsize is None else constant_int(cx, decl.bitsize)
+    if width is not None and not _is_width(width, declared.type, decl.name):
+        raise cx.unsupported(decl, f"a bit-field of {width} bits")
     align = alignment(cx, decl.align)
     yield LayoutMember(decl.name or "", declared.type, align, declared.volatile, width)
+
+
+def _is_width(width: int, type_: CType, name: str | None) -> bool:
+    """Whether a bit-field can have so many bits; C++ allows more than its type has, as padding, but
+    the layout is then another one."""
+    least, size = (1 if name else 0), ctypes.size_of(type_)
+    return least <= width <= (8 * size if isinstance(size, int) else width)
 
 
 def define_enumerators(cx: Context, node: c_ast.Enum) -> None:

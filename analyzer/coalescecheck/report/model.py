@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from coalescecheck.findings import Finding, Severity, Suppressed
+from coalescecheck.records import dataclass
 from coalescecheck.source import Diagnostic, Span
 
 if TYPE_CHECKING:

@@ -82,4 +82,9 @@ def _always_leaves(label: str, body: Sequence[Stmt]) -> bool:
 def _jumps(label: str, stmt: Stmt) -> bool:
     if isinstance(stmt, Leave):
         return stmt.label == label
-    return any(_jumps(label, inner) for block in nested(stmt) for inner in block)
+    if isinstance(stmt, If | Loop | Scope):  # few statements are: the others cost one look
+        for block in nested(stmt):
+            for inner in block:
+                if _jumps(label, inner):
+                    return True
+    return False

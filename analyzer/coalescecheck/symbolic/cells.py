@@ -90,11 +90,16 @@ class Cells:
         """The per-thread array and the byte offset, where both are known."""
         if len(address.terms) > 2:
             return None
-        bases = [s.name for _, s in self._ctx.symbols(address) if s.kind == "base"]
-        if len(bases) != 1 or bases[0] not in self._locals:
-            return None
-        offset = address - self._ctx.symbol(Symbol(bases[0], "base"))
-        return (bases[0], offset.constant) if offset.is_constant else None
+        found: str | None = None
+        for monomial, factor in address.terms.items():
+            symbol = self._ctx.generators[monomial[0]] if len(monomial) == 1 else None
+            if isinstance(symbol, Symbol) and symbol.kind == "base" and factor == 1:
+                if found is not None or symbol.name not in self._locals:
+                    return None
+                found = symbol.name
+            elif monomial:
+                return None
+        return None if found is None else (found, address.constant)
 
 
 def _name(array: str, offset: int, type_: ScalarType) -> str:

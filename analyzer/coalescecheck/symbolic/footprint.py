@@ -295,7 +295,7 @@ def _traffic(name: str, entry: _Collected) -> ArrayTraffic:
 
 def _union(footprints: list[Footprint | None]) -> Footprint | None:
     result: Footprint | None = None
-    for footprint in footprints:
+    for footprint in {id(footprint): footprint for footprint in footprints}.values():
         if footprint is None:
             return None
         result = footprint if result is None else result.joined(footprint)

@@ -15,7 +15,7 @@ from coalescecheck.launch import WARP_SIZE, Dim3, Launch
 from coalescecheck.source import Span
 from coalescecheck.symbolic.count import Counter
 from coalescecheck.symbolic.fits import widest
-from coalescecheck.symbolic.footprint import Arrays, Enumerator
+from coalescecheck.symbolic.footprint import Arrays, Enumerator, Footprint
 from coalescecheck.symbolic.form import Context, Form, Symbol, number
 from coalescecheck.symbolic.given_up import TOO_LARGE, given_up
 from coalescecheck.symbolic.interpret import Interpreter, TooLarge
@@ -37,6 +37,7 @@ from coalescecheck.symbolic.values import Geometry
 
 NATURAL_SHARED_START = 4  # static shared arrays of words and wider start on a word
 ADDRESS_LIMIT = 2000  # characters; a longer expression helps nobody
+Traffic = tuple[Footprint | None, Total | None, Total | None]  # of one access, with the sums
 ASSUMED_BLOCK = "blockDim.x is a multiple of 32"
 
 
@@ -181,6 +182,7 @@ class _Summarizer:
         self._motions = Motions(ctx, self._renderer)
         self._offsets = dict(launch.offsets)
         self._shown: dict[Form, str] = {}  # guards as text
+        self._answers: dict[object, tuple[AccessResult, Traffic | None]] = {}
         self._registers = registers
         self._starts = starts  # bytes that divide the addresses of pointers, where somebody says so
         self.arrays = Arrays()
@@ -266,6 +268,22 @@ class _Summarizer:
     def _counted(
         self, access: Access, reaches: list[Reach], array: str, space: Space
     ) -> AccessResult:
+        """The numbers of one access; what is asked again, such as ``a[i]`` twice in one place, is
+        answered once."""
+        reached = [(r.piece, r.address, r.path, r.fits, *map(id, r.loops)) for r in reaches]
+        key = (access.op, access.kind, access.pieces, access.may_hit_l1, array, space, *reached)
+        known = self._answers.get(key)
+        if known is None:
+            known = self._answers[key] = self._answer(access, reaches, array, space)
+        result, traffic = known
+        if traffic is not None:
+            self.arrays.add(result.array, result.space, access.op, *traffic)
+        return replace(result, access=access)
+
+    def _answer(
+        self, access: Access, reaches: list[Reach], array: str, space: Space
+    ) -> tuple[AccessResult, Traffic | None]:
+        """The result of one access and what it adds to its array."""
         outcome: Outcome | None = None
         questions: list[Question] = []
         for reach in reaches:
@@ -281,7 +299,7 @@ class _Summarizer:
             raise ValueError(access)
         question = questions[0]
         if not outcome.runs:
-            return self._unknown(
+            never = self._unknown(
                 access,
                 array,
                 space,
@@ -290,10 +308,11 @@ class _Summarizer:
                 "never runs in this configuration",
                 requests=0,
             )
+            return never, None
         result = self._result(access, reaches[0], question, outcome, array)
         result = self._relying(result, reaches, outcome, question)
         if not self._texts:
-            return result
+            return result, None
         result = replace(result, motion=self._motions.of(questions))
         return self._with_footprint(result, questions)
 
@@ -307,17 +326,20 @@ class _Summarizer:
         texts = (in_cuda(f.text(self._ctx, self._renderer)) for f in fits)
         return replace(result, assumptions=tuple(dict.fromkeys((*result.assumptions, *texts))))
 
-    def _with_footprint(self, result: AccessResult, questions: list[Question]) -> AccessResult:
+    def _with_footprint(
+        self, result: AccessResult, questions: list[Question]
+    ) -> tuple[AccessResult, Traffic | None]:
         """``result`` with its unique sectors, which count for its array as well."""
         if result.space != Space.GLOBAL.value:
-            return result
+            return result, None
         footprint = self._enumerator.of(questions)
         requested = result.totals.units if result.totals else None
         needed = result.totals.ideal if result.totals else None
         if result.pattern == "broadcast" or any(map(self._repeats, questions)):
             needed = Total(0, 0)  # served at once for all lanes, or by a register
-        self.arrays.add(result.array, result.space, result.access.op, footprint, requested, needed)
-        return result if footprint is None else replace(result, unique_sectors=footprint.unique)
+        if footprint is not None:
+            result = replace(result, unique_sectors=footprint.unique)
+        return result, (footprint, requested, needed)
 
     def _repeats(self, question: Question) -> bool:
         """Whether a thread comes back to its addresses with each iteration of a loop."""

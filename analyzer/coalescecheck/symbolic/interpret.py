@@ -53,7 +53,7 @@ class Interpreter:
         self.endless: dict[Span, None] = {}  # loops that nothing ever ends
         self.frames: list[Frame] = []
         self.loops: list[LoopInfo] = []
-        self._steps = 0
+        self.steps = 0  # units of work so far
         known = prepared(kernel)
         self.live, self._relevant = known.live, known.relevant
         self._solver = LoopSolver(self)
@@ -91,8 +91,8 @@ class Interpreter:
 
     def spend(self, names: int) -> None:
         """Count one step and the handling of so many variables; TooLarge beyond the bound."""
-        self._steps += 1 + names // NAMES_PER_STEP
-        if self._steps > MAX_STEPS:
+        self.steps += 1 + names // NAMES_PER_STEP
+        if self.steps > MAX_STEPS:
             raise TooLarge
 
     def _statement(self, stmt: ir.Stmt, state: State) -> State | None:

@@ -46,12 +46,14 @@ class Summary:
     """The accesses of one kernel under one launch; ``reason`` is set when the kernel is too
     large to interpret (then every access is unknown).  ``work`` is about how many accesses one
     thread executes (unknown loops count once): what a simulation has to expect.
+    ``steps`` are the units of work that reading it took.
     ``endless`` are loops that nothing ends: what follows them is never reached."""
 
     accesses: tuple[AccessResult, ...]
     assumptions: tuple[str, ...] = ()
     reason: str = ""
     work: int = 0
+    steps: int = 0
     array_traffic: tuple[ArrayTraffic, ...] = ()
     shared_steps: dict[str, frozenset[int] | None] = field(default_factory=dict)
     endless: tuple[Span, ...] = ()
@@ -134,6 +136,7 @@ class Reading:
             shown,
             (*self._assumptions, *extra),
             work=sum(map(_executions, reaches)),
+            steps=self._interpreter.steps,
             endless=tuple(self._interpreter.endless),
             array_traffic=self._summarizer.arrays.traffic(),
             shared_steps=row_steps(self._ctx, self._kernel.arrays, reaches) if self._texts else {},

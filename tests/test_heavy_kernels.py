@@ -1,0 +1,50 @@
+"""Kernels that take long to read: one sample of the simulation has to do."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+import coalescecheck
+from coalescecheck.analysis import AccessResult
+
+verification = importlib.import_module("coalescecheck.verify")
+
+# a free size, so that two samples are simulated; a gather, an exact access, a store by one lane
+TEXT = """\
+__global__ void k(float* out, const float* in, const int* index, int n) {
+    out[threadIdx.x + n] = in[index[threadIdx.x]];
+    if (threadIdx.x == 0) out[n] = 0;
+}
+void run(float* o, float* i, int* x, int n) { k<<<1, 64>>>(o, i, x, n); }
+"""
+
+
+def accesses(folder: Path) -> tuple[AccessResult, ...]:
+    path = folder / "kernel.cu"
+    path.write_text(TEXT, encoding="utf-8")
+    (kernel,) = coalescecheck.analyze(path).kernels
+    return kernel.accesses
+
+
+def test_a_heavy_kernel_has_the_same_numbers_and_verdicts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = accesses(tmp_path)
+    monkeypatch.setattr(verification, "HEAVY", 0)
+    once = accesses(tmp_path)
+    assert [a.sectors for a in once] == [a.sectors for a in both]
+    assert {a.verified.simulation for a in (*once, *both)} == {"agrees"}
+    # one block of 2 warps: at n = 40 and at n = 37, or at the first alone
+    assert {a.verified.warps_checked for a in both} == {4}
+    assert {a.verified.warps_checked for a in once} == {2}
+
+
+def test_a_heavy_kernel_is_still_contradicted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verification, "HEAVY", 0)
+    monkeypatch.setattr(verification, "_within", lambda inner, outer: False)
+    assert "disagrees" in {a.verified.simulation for a in accesses(tmp_path)}

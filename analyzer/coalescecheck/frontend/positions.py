@@ -89,10 +89,12 @@ class OutputBuilder:
 
     def expansion(self, places: FilePlaces, offset: int, macro: str, text: str) -> None:
         """Append ``text``, which a macro used at ``offset`` expands to."""
-        piece = _Piece(places, offset, f"in expansion of macro {macro}", True)
-        if not self._pieces or self._pieces[-1] != piece:
-            self._begin(piece)
-        self._append(text, len(text.encode("utf-8", "replace")))
+        note = f"in expansion of macro {macro}"
+        last = self._pieces[-1] if self._pieces else None
+        if last is None or (last.places, last.offset, last.note) != (places, offset, note):
+            self._begin(_Piece(places, offset, note, True))
+        size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+        self._append(text, size)
         self._next = None
 
     def space(self) -> None:

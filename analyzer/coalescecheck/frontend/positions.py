@@ -49,9 +49,16 @@ class PositionMap:
         self._code = code
         self._starts = starts
         self._pieces = pieces
+        self._known: dict[int, Span] = {}  # every instance of a kernel asks for the same places
 
     def locate(self, byte: int) -> Span:
         """The user's place of byte ``byte`` of the preprocessed text."""
+        span = self._known.get(byte)
+        if span is None:
+            span = self._known[byte] = self._locate(byte)
+        return span
+
+    def _locate(self, byte: int) -> Span:
         at = bisect_right(self._starts, byte) - 1
         if at < 0:
             return NOWHERE

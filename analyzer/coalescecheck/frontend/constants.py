@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from tree_sitter import Node
 
@@ -82,6 +83,7 @@ def evaluate_value(
     return _Evaluator(lookup, call, type_name).value(node, 0)
 
 
+@lru_cache(maxsize=4096)
 def integer_literal(text: str) -> Value | None:
     """The value of an integer literal in any C++ spelling (``0x1'Fu``, ``0b11``, ``017``)."""
     match = _INTEGER.match(text.replace("'", ""))

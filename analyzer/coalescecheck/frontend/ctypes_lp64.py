@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,7 @@ class Value:
     type: CType
 
 
+@lru_cache(maxsize=4096)
 def parse_type(spelling: str) -> CType | None:
     """The arithmetic type a spelling such as ``unsigned long`` or ``std::size_t`` names."""
     words = [w for w in spelling.replace("::", " ").split() if w not in _QUALIFIERS]

@@ -6,7 +6,7 @@ a callback.  It must not know files or output.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +24,10 @@ Report = Callable[[int, int, str], None]
 """File number, offset, message."""
 
 _PCPP_FAULTS = (IndexError, AttributeError, TypeError, ValueError, KeyError, RecursionError)
+
+
+_read: dict[str, Any] = {}
+"""pcpp's macros by the predefined ones' definitions; expanding one copies what it stands for."""
 
 
 class MacroLimit(Exception):
@@ -81,6 +85,15 @@ class Macros(Preprocessor):  # type: ignore[misc]  # pcpp is untyped
     def define_text(self, definition: str) -> None:
         """Define ``NAME value`` or ``NAME(args) value``."""
         self.define(tokenize(definition, 0, -1))
+
+    def define_all(self, definitions: Iterable[str]) -> None:
+        """Define ``NAME value`` for each, reading only those that no file before had."""
+        for definition in definitions:
+            name = definition.partition(" ")[0]
+            if definition not in _read:
+                self.define_text(definition)
+                _read[definition] = self.macros[name]
+            self.macros[name] = _read[definition]
 
     def define_directive(self, tokens: list[Token]) -> bool:
         """Handle the tokens after ``#define``; False when they make no sense."""

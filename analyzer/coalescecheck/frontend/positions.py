@@ -49,9 +49,16 @@ class PositionMap:
         self._code = code
         self._starts = starts
         self._pieces = pieces
+        self._known: dict[int, Span] = {}  # every instance of a kernel asks for the same places
 
     def locate(self, byte: int) -> Span:
         """The user's place of byte ``byte`` of the preprocessed text."""
+        span = self._known.get(byte)
+        if span is None:
+            span = self._known[byte] = self._locate(byte)
+        return span
+
+    def _locate(self, byte: int) -> Span:
         at = bisect_right(self._starts, byte) - 1
         if at < 0:
             return NOWHERE
@@ -89,10 +96,12 @@ class OutputBuilder:
 
     def expansion(self, places: FilePlaces, offset: int, macro: str, text: str) -> None:
         """Append ``text``, which a macro used at ``offset`` expands to."""
-        piece = _Piece(places, offset, f"in expansion of macro {macro}", True)
-        if not self._pieces or self._pieces[-1] != piece:
-            self._begin(piece)
-        self._append(text, len(text.encode("utf-8", "replace")))
+        note = f"in expansion of macro {macro}"
+        last = self._pieces[-1] if self._pieces else None
+        if last is None or (last.places, last.offset, last.note) != (places, offset, note):
+            self._begin(_Piece(places, offset, note, True))
+        size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+        self._append(text, size)
         self._next = None
 
     def space(self) -> None:

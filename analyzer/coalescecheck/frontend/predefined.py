@@ -89,8 +89,9 @@ _LIMITS = {
     "M_SQRT1_2": "0.707106781186547524401",
 }
 # `const double M_PI = 3.14;` without <cmath>: the name is a variable here, not a macro.
-_DECLARED = re.compile(
-    r"[\w*&>]\s+(" + "|".join(sorted(_LIMITS, key=len, reverse=True)) + r")\s*(?:=(?!=)|\{|\[)"
+# Names first: few characters begin one, and all others are skipped at the speed of a search.
+_ASSIGNED = re.compile(
+    "(" + "|".join(sorted(_LIMITS, key=len, reverse=True)) + r")\s*(?:=(?!=)|\{|\[)"
 )
 
 
@@ -100,10 +101,23 @@ def predefined(arch_number: int, text: str) -> Iterator[str]:
     yield f"__CUDA_ARCH__ {arch}"
     for name, value in (*_COMPILER.items(), *_CUDA.items()):
         yield f"{name} {value}"
-    declared = set(_DECLARED.findall(text))
+    declared = _declared(text)
     for name, value in _LIMITS.items():
         if name not in declared:
             yield f"{name} {value}"
+
+
+def _declared(text: str) -> set[str]:
+    """The limits that ``text`` declares as variables."""
+    found: set[str] = set()
+    for match in _ASSIGNED.finditer(text):
+        start = match.start()
+        while start and text[start - 1].isspace():
+            start -= 1
+        before = text[start - 1 : start]
+        if start < match.start() and (before.isalnum() or before in ("_", "*", "&", ">")):
+            found.add(match[1])
+    return found
 
 
 def command_line(defines: Iterable[str]) -> Iterator[str]:

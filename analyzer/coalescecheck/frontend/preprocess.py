@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from copy import copy
 from dataclasses import dataclass, field
 
 import tree_sitter_cuda
@@ -55,8 +54,7 @@ def preprocess(
 ) -> Unit:
     """The preprocessed and parsed form of ``text``, which was read from ``path``."""
     run = _Run(path, text, list(include_dirs))
-    for definition in predefined(arch_number, text):
-        run.macros.define_text(definition)
+    run.macros.define_all(predefined(arch_number, text))
     for name in undefines:
         run.macros.macros.pop(name, None)
     for definition in command_line(defines):
@@ -202,10 +200,11 @@ class _Run:
 
     def _expanded(self, tokens: list[Token]) -> list[Token]:
         first = (tokens[0].source, tokens[0].lexpos, tokens[-1].lexpos + len(tokens[-1].value))
-        copies = [copy(t) for t in tokens]
+        written = [(t.type, t.value, t.lexpos, t.lineno, t.source) for t in tokens]
         try:
             return self.macros.expand(tokens)
         except MacroLimit as limit:
+            copies = [Token(*parts) for parts in written]
             word = next((t for t in copies if t.value in self.macros.macros), copies[0])
             message = f"{limit}; `{word.value}` is left as it is"
             self._say(first[0], word.lexpos, "error", message)

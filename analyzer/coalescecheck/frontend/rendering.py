@@ -13,6 +13,7 @@ from coalescecheck.frontend.positions import FilePlaces, OutputBuilder
 from coalescecheck.frontend.tokens import BLANK, IDENTIFIER, Token
 
 _WORD = frozenset("_$'\".")
+_PRAGMAS = frozenset({"_Pragma", "__pragma"})
 
 
 def render(tokens: Sequence[Token], files: Sequence[FilePlaces], output: OutputBuilder) -> None:
@@ -21,7 +22,7 @@ def render(tokens: Sequence[Token], files: Sequence[FilePlaces], output: OutputB
     at = 0
     while at < len(tokens):
         token = tokens[at]
-        after = _pragma_end(tokens, at)
+        after = _pragma_end(tokens, at) if token.value in _PRAGMAS else 0
         if after:
             _write(token, files, output, _pragma_text(tokens[at:after], output))
             previous = None
@@ -71,7 +72,7 @@ def _is_word(character: str) -> bool:
 
 def _pragma_end(tokens: Sequence[Token], at: int) -> int:
     """Index after a ``_Pragma("...")`` or ``__pragma(...)`` that starts at ``at``, else 0."""
-    if tokens[at].type != IDENTIFIER or tokens[at].value not in ("_Pragma", "__pragma"):
+    if tokens[at].type != IDENTIFIER:
         return 0
     depth = 0
     for index in range(at + 1, min(len(tokens), at + 200)):

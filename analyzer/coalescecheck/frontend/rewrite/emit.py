@@ -51,7 +51,7 @@ def plain(piece: Piece) -> str:
         if isinstance(current, str):
             parts.append(current)
         elif isinstance(current, tuple):
-            stack.extend(reversed(current))
+            stack += current[::-1]
     return "".join(parts)
 
 
@@ -79,12 +79,12 @@ class Writer:
             if isinstance(current, str):
                 parts.append(current)
                 column += len(current)
-            elif isinstance(current, Mark):
+            elif isinstance(current, tuple):
+                stack += current[::-1]
+            else:
                 byte = current.byte if lead is None else lead
                 lead = byte if current.leads else None
                 self.source_map.add(number, column, self._span(byte))
-            else:
-                stack.extend(reversed(current))
         self._lines.append("".join(parts).rstrip())
 
     def _span(self, byte: int) -> Span:

@@ -6,6 +6,7 @@ In: pieces and types.  Out: :class:`Ex`.  It must not know about C++ syntax.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from coalescecheck.frontend import ctypes_lp64
 from coalescecheck.frontend.ctypes_lp64 import Value
@@ -86,6 +87,7 @@ def literal(value: Value, mark: Mark | None = None) -> Ex:
     return Ex(piece, type_, precedence, value, pure=True)
 
 
+@lru_cache(maxsize=4096)
 def _integer(number: int, kind: ctypes_lp64.CType) -> tuple[str, CType]:
     if kind.bits < 32:
         signed = kind.kind == "int"

@@ -21,26 +21,29 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Shapes:
-    """``addresses``/``active`` hold one request per shape; request ``i`` has shape ``of[i]``."""
+    """``addresses``/``active`` hold one request per shape; request ``i`` has shape ``of[i]``, moved
+    by ``start[i]``."""
 
     addresses: Ints
     active: Bools
     of: NDArray[np.intp]
+    start: Ints
 
 
-def distinct_shapes(addresses: Ints, active: Bools) -> Shapes:
-    """The shapes among the requests.  Every request needs an active lane."""
+def distinct_shapes(addresses: Ints, active: Bools, step: int = LINE_BYTES) -> Shapes:
+    """The shapes among the requests.  Every request needs an active lane; those that differ by a
+    move by a multiple of ``step`` bytes, a power of two, have one shape."""
     far = np.iinfo(np.int64).max
-    start = np.where(active, addresses, far).min(axis=1) & -LINE_BYTES
+    start = np.where(active, addresses, far).min(axis=1) & -step
     relative = np.where(active, addresses - start[:, None], -1)
     if len(relative) == 1:
-        return Shapes(np.maximum(relative, 0), active, np.zeros(1, np.intp))
+        return Shapes(np.maximum(relative, 0), active, np.zeros(1, np.intp), start)
     keys = (relative * _weights(addresses.shape[1])).sum(axis=1)
     _, first, of = np.unique(keys, return_index=True, return_inverse=True)
     if (relative != relative[first[of]]).any():  # two shapes share a key
         first = of = np.arange(len(addresses))
     chosen = relative[first]
-    return Shapes(np.maximum(chosen, 0), chosen >= 0, of)
+    return Shapes(np.maximum(chosen, 0), chosen >= 0, of, start)
 
 
 @lru_cache

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from math import gcd, prod
 
 import numpy as np
@@ -25,6 +24,7 @@ from coalescecheck.symbolic.lanes import Lanes
 from coalescecheck.symbolic.measure import LANES_AT_ONCE, Measures, Target, measure, nothing
 from coalescecheck.symbolic.numeric import Evaluator
 from coalescecheck.symbolic.operators import ONE
+from coalescecheck.symbolic.tally import Tally
 from coalescecheck.symbolic.warps import Alike, alike
 
 Ints = NDArray[np.int64]
@@ -39,41 +39,6 @@ class Split:
     lanes: Form
     uniform: Form
     unknown: Form
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """Requests and their counts.
-
-    ``weight`` counts how often each entry happens; ``shifts`` are all the unknown uniform shifts
-    (bytes) the requests were taken at.
-    """
-
-    measures: Measures
-    weight: Ints
-    shifts: tuple[int, ...]
-
-    @property
-    def fingerprint(self) -> tuple[bytes, bytes]:
-        """Equal for tallies with the same requests, whatever they were counted for."""
-        return self.weight.tobytes(), self.measures.table.tobytes()
-
-    @property
-    def requests(self) -> int:
-        """Requests counted, at every shift."""
-        return int(self.weight.sum())
-
-    def parts(self, part: Ints, count: int) -> list[Tally]:
-        """``count`` tallies: entry i belongs to number ``part[i]``.  Equal ones are one object."""
-        order = np.argsort(part, kind="stable")
-        table, weight = self.measures.table[:, order], self.weight[order]
-        ends = np.searchsorted(part[order], np.arange(count + 1)).tolist()
-        known: dict[object, Tally] = {}
-        found = []
-        for start, end in pairwise(ends):
-            tally = Tally(Measures(table[:, start:end]), weight[start:end], self.shifts)
-            found.append(known.setdefault(tally.fingerprint, tally))
-        return found
 
 
 MOST_REQUESTS = 1 << 48  # of one warp: sums of what they cost still fit 64 bits
@@ -205,12 +170,7 @@ class Counter:
         values: list[int],
     ) -> dict[int, Tally]:
         """Count all requests for every value of one unknown symbol."""
-        groups: dict[tuple[int, ...], list[tuple[int, int]]] = {}
-        for value in values:
-            unknown = self.ctx.substitute(split.unknown, {symbol: number(value)})
-            rest = unknown - number(unknown.constant)
-            shifts = self._shifts(rest, target.modulus)
-            groups.setdefault(shifts, []).append((value, unknown.constant % target.modulus))
+        groups = self._by_shifts(split.unknown, symbol, values, target.modulus)
         step = max(_step(shifts, target.modulus) for shifts in groups)
         rows, switches, whole = self._rows(split, guards, ranges, step)
         moves_lanes = symbol in self.ctx.leaves(split.lanes)
@@ -222,12 +182,30 @@ class Counter:
                 tally, entries = self._evaluate(split, many, switches, whole, shifts, step, target)
                 part = entries % max(many.size, 1) // max(rows.size, 1)
             else:
-                moves = tuple((c + s) % target.modulus for _, c in members for s in shifts)
+                moves = tuple(c + s for _, c in members for s in shifts)
                 tally, entries = self._evaluate(split, rows, switches, whole, moves, step, target)
                 part = entries // (rows.size * len(shifts))
             parts = replace(tally, shifts=shifts).parts(part, count)
             result |= {value: own for (value, _), own in zip(members, parts, strict=True)}
         return result
+
+    def _by_shifts(
+        self, unknown: Form, symbol: int, values: list[int], modulus: int
+    ) -> dict[tuple[int, ...], list[tuple[int, int]]]:
+        """The values of ``symbol``, with what matters of the constant that the unknown part gets
+        from each, by the shifts that are left of it."""
+        slope = unknown.terms.get((symbol,), 0)
+        others = Form({m: c for m, c in unknown.terms.items() if m and m != (symbol,)})
+        if symbol not in self.ctx.leaves(others):
+            start = unknown.constant
+            shifts = self._shifts(others, modulus)
+            return {shifts: [(value, (start + slope * value) % modulus) for value in values]}
+        groups: dict[tuple[int, ...], list[tuple[int, int]]] = {}
+        for value in values:
+            given = self.ctx.substitute(unknown, {symbol: number(value)})
+            shifts = self._shifts(given - number(given.constant), modulus)
+            groups.setdefault(shifts, []).append((value, given.constant % modulus))
+        return groups
 
     def _rows(
         self, split: Split, guards: list[Form], ranges: Mapping[int, int], modulus: int

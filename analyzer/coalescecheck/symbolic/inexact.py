@@ -21,7 +21,7 @@ from coalescecheck.symbolic.bounds import (
     phases,
     reachable_banks,
 )
-from coalescecheck.symbolic.count import Counter, Tally, TooMany
+from coalescecheck.symbolic.count import Counter, TooMany
 from coalescecheck.symbolic.form import ZERO, Context, Form, Symbol
 from coalescecheck.symbolic.groups import most_sectors
 from coalescecheck.symbolic.numeric import Evaluator
@@ -35,6 +35,7 @@ from coalescecheck.symbolic.outcome import (
 from coalescecheck.symbolic.question import Question
 from coalescecheck.symbolic.render import Renderer, in_cuda
 from coalescecheck.symbolic.requests import Requests
+from coalescecheck.symbolic.tally import Tally
 
 FEW_VALUES = 256  # a byte: values of an index that are tried one by one
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import gcd
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coalescecheck.ir.kernel import Op, Space
+from coalescecheck.launch import WARP_SIZE
 from coalescecheck.memory.banks import (
     count_constant_passes,
     count_l1_data_wavefronts,
@@ -107,20 +109,29 @@ def measure(
     addresses: Ints, active: Bools, target: Target, shifts: tuple[int, ...] = (0,)
 ) -> Measures:
     """Counts for requests ``[n, 32]``, each with at least one active lane: all of them moved by
-    the first of ``shifts`` (bytes), then all moved by the next."""
+    the first of ``shifts`` (bytes), then all moved by the next.
+
+    A request is a shape that is moved by a multiple of what divides all shifts, of which only the
+    residue matters: each shape is counted once at each residue that occurs.
+    """
     if not len(addresses):
         return nothing()
-    shapes = distinct_shapes(addresses, active)
-    if shifts == (0,):
-        return Measures(_measured(shapes.addresses, shapes.active, target)[:, shapes.of])
-    together = max(1, LANES_AT_ONCE // shapes.addresses.size)
+    step = gcd(target.modulus, *shifts)
+    shapes = distinct_shapes(addresses, active, step)
+    residues = target.modulus // step
+    moved = np.asarray(shifts, np.int64)[:, None] + shapes.start
+    wanted = (shapes.of * residues + moved // step % residues).reshape(-1)
+    used = np.zeros(len(shapes.addresses) * residues, np.bool_)
+    used[wanted] = True
+    number = np.cumsum(used) - 1
+    shape, residue = np.divmod(np.flatnonzero(used), residues)
+    together = LANES_AT_ONCE // WARP_SIZE
     tables = []
-    for start in range(0, len(shifts), together):
-        some = shifts[start : start + together]
-        moved = np.concatenate([shapes.addresses + shift for shift in some])
-        counts = measure(moved, np.tile(shapes.active, (len(some), 1)), target).table
-        tables.append(counts.reshape(len(COLUMNS), len(some), -1)[:, :, shapes.of])
-    return Measures(np.concatenate(tables, axis=1).reshape(len(COLUMNS), -1))
+    for start in range(0, len(shape), together):
+        some = slice(start, start + together)
+        places = shapes.addresses[shape[some]] + step * residue[some, None]
+        tables.append(_measured(places, shapes.active[shape[some]], target))
+    return Measures(np.concatenate(tables, axis=1)[:, number[wanted]])
 
 
 def _measured(addresses: Ints, active: Bools, target: Target) -> Ints:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from coalescecheck.analysis import AccessTotals, Total
-from coalescecheck.symbolic.count import Tally
 from coalescecheck.symbolic.measure import COLUMNS
+from coalescecheck.symbolic.tally import Tally
 
 CERTAINTIES = ("exact", "exact-symbolic", "bounded", "data-dependent", "unknown")
 

@@ -15,11 +15,12 @@ from math import gcd, lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from coalescecheck.symbolic.count import Counter, Split, Tally
+from coalescecheck.symbolic.count import Counter, Split
 from coalescecheck.symbolic.form import Atom, Context, Form, Symbol
 from coalescecheck.symbolic.measure import Target
 from coalescecheck.symbolic.numeric import Evaluator
 from coalescecheck.symbolic.operators import single_atom
+from coalescecheck.symbolic.tally import Tally
 
 FAR = 1 << 20  # a multiple of 128 beyond every separation that is accepted
 SEPARATION_LIMIT = 400  # values counted one by one

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from coalescecheck.analysis import AccessTotals
 from coalescecheck.launch import Launch
-from coalescecheck.symbolic.count import Counter, Tally
+from coalescecheck.symbolic.count import Counter
 from coalescecheck.symbolic.form import Context, Symbol
 from coalescecheck.symbolic.outcome import (
     Outcome,
@@ -17,6 +17,7 @@ from coalescecheck.symbolic.outcome import (
     no_requests,
 )
 from coalescecheck.symbolic.question import Question
+from coalescecheck.symbolic.tally import Tally
 
 
 class Requests:

@@ -24,6 +24,7 @@ from coalescecheck.frontend.rewrite.ex import (
     literal,
 )
 from coalescecheck.frontend.rewrite.index import FunctionEntry
+from coalescecheck.frontend.rewrite.overloads import Choice
 from coalescecheck.frontend.rewrite.qualified import base_name
 from coalescecheck.frontend.rewrite.syntax import text
 from coalescecheck.frontend.rewrite.types import CType
@@ -37,6 +38,7 @@ _HEAP_OPERANDS = frozenset(
      "parenthesized_expression", "call_expression"}
 )  # fmt: skip
 _FETCHES = ("tex1D", "tex2D", "tex3D", "texCubemap", "surf1D", "surf2D", "surf3D")
+_OVERLOADED = frozenset({"min", "max", "abs"})  # by CUDA, for all arithmetic types from int on
 _PASSED_ON = frozenset({"move", "forward", "as_const", "ref", "cref", "launder"})
 # builtin names that the grammar reads as identifiers when called
 _SCALAR_NAMES = {"short": "short", "long": "long", "unsigned": "unsigned int", "signed": "int"}
@@ -153,6 +155,10 @@ class Calls:
                 return known
             why = f"no `{candidates[0][0].name}` takes these arguments"
             return self._unresolved(candidates[0][0], why, arguments, node, env)
+        if self._means_builtin(choice, name, actual, env):
+            known = self._s.intrinsics.call(name, [ex for ex, _ in arguments], node, env)
+            if known is not None:
+                return known
         if self._s.functions.full():
             why = f"`{choice.entry.name}` calls too many instances of functions"
             return self._unresolved(choice.entry, why, arguments, node, env)
@@ -164,6 +170,17 @@ class Calls:
             instance = self._s.functions.request(choice, None)
             return self._s.functions.call(instance, None, arguments, node, env)
         return self._s.methods.on_self(choice, arguments, node, env)
+
+    def _means_builtin(self, choice: Choice, name: str, actual: list[CType], env: Env) -> bool:
+        """Whether CUDA's own function of that name goes before the program's."""
+        entry = choice.entry
+        if entry.scope is not self._s.top or choice.found.record is not None:
+            return False
+        if env.limit is not None and entry.node.start_byte >= env.limit:
+            return True  # the program's is declared behind the call
+        kinds = {types.decayed(a) for a in actual}
+        fits = len(kinds) == 1 and all(types.promoted(k) == k for k in kinds)
+        return name in _OVERLOADED and fits and (choice.cost[0] >= 1 or bool(choice.cost[1]))
 
     def _with_associated(
         self,

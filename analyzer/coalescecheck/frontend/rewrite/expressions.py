@@ -343,6 +343,9 @@ class Expressions:
         if value.type in ("string_literal", "raw_string_literal", "concatenated_string"):
             size = syntax.string_size(text(value))
             return types.UNKNOWN if size is None else types.Array(types.CHAR, size)
+        of_member = self._s.naming.type_of_member(value, env)
+        if of_member is not None:
+            return types.strip(of_member)
         as_type = self._hidden_type(value, env) or self._s.type_if_named(value, env)
         if as_type is not None:
             return types.strip(as_type)

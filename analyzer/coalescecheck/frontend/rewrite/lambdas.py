@@ -104,7 +104,11 @@ class Lambdas:
         for item in syntax.operands(holder):
             left, value = item.child_by_field_name("left"), item.child_by_field_name("right")
             if item.type == "lambda_capture_initializer" and left is not None and value:
-                self._own_variable(text(left), self._s.expressions.emit(value, env), node, inner)
+                ex = self._s.expressions.emit(value, env)
+                if _by_reference(item) and ex.lvalue and env.function is not None:
+                    self._own_reference(text(left), ex, node, inner)
+                else:
+                    self._own_variable(text(left), ex, node, inner)
         if body is not None and holder is not None and body is not node:
             for name in _copied(holder, body):
                 self._snapshot(name, node, env, inner)
@@ -126,6 +130,17 @@ class Lambdas:
                 self._own_array(name, value, held, node, inner)
             else:
                 self._own_variable(name, value, node, inner)
+
+    def _own_reference(self, name: str, ex: Ex, node: Node, env: Env) -> None:
+        """``[&r = x]``."""
+        if env.function is None:
+            return
+        type_ = types.Reference(ex.type)
+        self._s.output.need(type_)
+        c = env.function.fresh(name)
+        declared = types.declare(type_, c)
+        env.function.line((Mark(node.start_byte), declared, " = ", address_of(ex), ";"))
+        env.names[name] = Local(c, type_)
 
     def _own_array(self, name: str, ex: Ex, type_: types.Array, node: Node, env: Env) -> None:
         if env.function is None or type_.count is None or isinstance(type_.element, types.Array):
@@ -267,6 +282,8 @@ class Lambdas:
         key: tuple[object, ...],
     ) -> Instance:
         writer = FunctionWriter(types.Auto(), self._s.self_record(source.env))
+        around = source.env.function
+        writer.self_const = around is not None and around.self_const
         env = Env(source.env, {}, function=writer)
         cname = self._s.output.unique(closure.cname.rsplit("__", 1)[0])
         declarations = []
@@ -348,12 +365,15 @@ def _is_copied(name: str, source: LambdaSource) -> bool:
     for item in syntax.operands(holder):
         named = item.child_by_field_name("left") or item
         if text(named) == name and item.type != "lambda_default_capture":
-            before = item.prev_sibling
-            return not (before is not None and before.type == "&") and (
-                not text(item).startswith("&")
-            )
+            return not _by_reference(item)
     default = syntax.child(holder, "lambda_default_capture")
     return default is not None and text(default) == "="
+
+
+def _by_reference(item: Node) -> bool:
+    """Whether a capture is by reference."""
+    before = item.prev_sibling
+    return text(item).startswith("&") or (before is not None and before.type == "&")
 
 
 def _copied(holder: Node, body: Node) -> list[str]:

@@ -68,7 +68,9 @@ class Methods:
 
     @staticmethod
     def _address(base: Ex) -> Ex:
-        return Ex(address_of(base), types.Pointer(base.type), 14) if base.lvalue else base
+        if not base.lvalue or (base.address is None and isinstance(base.type, types.Unknown)):
+            return base
+        return Ex(address_of(base), types.Pointer(base.type), 14)
 
     def _pointed(self, base: Ex, node: Node, env: Env) -> Ex:
         """The object itself, for ``p->x``: ``*p`` which prints as ``p->`` later."""

@@ -164,6 +164,13 @@ class Naming:
             return None
         return self._s.expressions.emit(inner, env).type
 
+    def type_of_member(self, node: Node, env: Env) -> CType | None:
+        """The type of ``A::x`` where no object is needed."""
+        if node.type != "qualified_identifier":
+            return None
+        found, _ = self._s.qualified.resolve(node, env)
+        return found.member.type if found is not None and found.member is not None else None
+
     @staticmethod
     def local(local: Local, mark: Mark) -> Ex:
         """A local variable or parameter."""

@@ -18,7 +18,7 @@ from coalescecheck.frontend.rewrite.body import FunctionWriter
 from coalescecheck.frontend.rewrite.builtin_types import builtin_type
 from coalescecheck.frontend.rewrite.calls import Calls
 from coalescecheck.frontend.rewrite.constant_calls import ConstantCalls
-from coalescecheck.frontend.rewrite.construction import Construction, Initialisers
+from coalescecheck.frontend.rewrite.construction import Construction
 from coalescecheck.frontend.rewrite.conversions import Conversions
 from coalescecheck.frontend.rewrite.declarations import Declarations
 from coalescecheck.frontend.rewrite.emit import Mark, Piece
@@ -35,6 +35,7 @@ from coalescecheck.frontend.rewrite.expressions import Expressions
 from coalescecheck.frontend.rewrite.functions import Functions
 from coalescecheck.frontend.rewrite.globals import Globals
 from coalescecheck.frontend.rewrite.index import EnumeratorEntry, RecordEntry, Scope
+from coalescecheck.frontend.rewrite.initialisers import Initialisers
 from coalescecheck.frontend.rewrite.inline_asm import InlineAsm
 from coalescecheck.frontend.rewrite.intrinsic_tables import (
     BUILTIN_VARIABLES,

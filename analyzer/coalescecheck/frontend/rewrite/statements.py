@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import misread, syntax, types
+from coalescecheck.frontend.rewrite.aliasing import returned_names
 from coalescecheck.frontend.rewrite.body import FunctionWriter
 from coalescecheck.frontend.rewrite.emit import INDENT, Mark, Piece, joined
 from coalescecheck.frontend.rewrite.env import Env, Local
@@ -26,6 +28,9 @@ _UNROLL = re.compile(r"unroll\b\s*\(?\s*(\w*)")
 _IGNORED = frozenset(
     {"comment", "static_assert_declaration", ";", "{", "}", "friend_declaration"}
 )  # fmt: skip
+
+
+_FUNCTIONS = ("function_definition", "lambda_expression")
 
 
 class Statements:
@@ -205,8 +210,24 @@ class Statements:
         elif isinstance(result, types.Reference):
             writer.line((mark, "return ", self._s.conversions.bound(ex, result, node, env), ";"))
         else:
-            value = self._s.conversions.coerce(ex, result, node, env)
+            value = self._returned(ex, result, node, env)
             writer.line((mark, "return ", value.piece, ";"))
+
+    def _returned(self, ex: Ex, result: types.CType, node: Node, env: Env) -> Ex:
+        """A returned object: a local one is the result itself (every compiler does so where it
+        may), a parameter is moved."""
+        found = self._s.names.find(env, text(node)) if node.type == "identifier" else None
+        local = found.binding if found is not None else None
+        same = types.unqualified(ex.type) == types.unqualified(result)
+        if isinstance(local, Local) and isinstance(local.type, types.Record) and same:
+            body = node.parent
+            while body is not None and body.type not in _FUNCTIONS:
+                body = body.parent
+            alone = body is not None and len(returned_names(body)) == 1
+            if alone and not local.fixed and not local.static:
+                return ex
+            ex = replace(ex, moved=not local.static)
+        return self._s.conversions.coerce(ex, result, node, env)
 
     # -- conditions ---------------------------------------------------------------------
 

@@ -53,7 +53,7 @@ def test_the_table_names_what_was_lost(tmp_path: Path) -> None:
 
 
 UNCHECKED = """
-__global__ void guarded(float *a, int n) { if (n == 12345) a[5 * threadIdx.x] = 2; }
+__global__ void guarded(float *a, const int *at) { if (at[0] > 1000000) a[5 * threadIdx.x] = 2; }
 __global__ void loops(float *a) {
     for (int i = 0; i < 3000; i++) a[i] += 1;
     a[7 * threadIdx.x] = 3;

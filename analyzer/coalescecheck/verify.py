@@ -26,11 +26,13 @@ SAMPLE_GRID = Dim3(3, 2, 2)
 ENOUGH_STEPS = 80  # after a longer sample a second one is not simulated
 SAMPLE_VALUES = (40, 37)  # sizes that are and are not multiples of 8; both beyond a warp
 SMALL_VALUE = 40  # stands in for sizes that would take too long
-MAX_STEPS = 400  # statements executed for one sample
+TINY_VALUE = 6  # and for those that still do
+MAX_STEPS = 250  # statements executed for one sample
 HEAVY = 20_000  # steps of reading a kernel from which on it is not read again for every sample
 MAX_WORK = 60  # accesses of one thread that are simulated at the given sizes
 UNKNOWN_SIZE = 8  # bytes of a type that is not known: a multiple of any scalar's alignment
 MAX_BLOCKS = 3
+TOO_LONG = "the sample takes too many statements"
 NOBODY = "no lane of the sample runs it"
 BANKED = (Space.SHARED.value, Space.CONSTANT.value)  # counted in wavefronts
 
@@ -66,9 +68,13 @@ def verify(
     races: dict[tuple[object, ...], Race] = {}
     problems: list[str] = []
     steps = 0
-    for sample in _samples(kernel, launch, params, facts, summary.work > MAX_WORK):
-        if steps > ENOUGH_STEPS or (steps and summary.steps > HEAVY):
-            break
+    most = SMALL_VALUE if summary.work > MAX_WORK else None
+    choices = _samples(kernel, launch, params, facts, most)
+    # what ends most loops soon, for accesses that are not reached
+    shorter = _samples(kernel, launch, params, facts, TINY_VALUE, (TINY_VALUE,))
+    enough = ENOUGH_STEPS if summary.steps <= HEAVY else 0
+    while choices and steps <= enough:
+        sample = choices.pop(0)
         run = simulate(
             kernel,
             sample.launch,
@@ -80,8 +86,15 @@ def verify(
         for race in _races(kernel, run):
             races.setdefault((race.array, race.spans, race.kind), race)
         _compare(kernel, sample, run, summary, verdicts, problems)
+        if enough and choices is not shorter and _stopped(verdicts):
+            choices, steps = shorter, 0
     results = tuple(replace(a, verified=verdicts[a.access.id]) for a in summary.accesses)
     return Checked(results, tuple(races.values()), tuple(problems))
+
+
+def _stopped(verdicts: Mapping[int, Verified]) -> bool:
+    """Whether an access was not reached because the sample was too long."""
+    return any(verdict.reason == TOO_LONG for verdict in verdicts.values())
 
 
 # --- samples ----------------------------------------------------------------------------------
@@ -92,19 +105,20 @@ def _samples(
     launch: Launch,
     params: Mapping[str, int],
     facts: Mapping[str, Fact],
-    heavy: bool,
+    most: int | None,
+    values: tuple[int, ...] = SAMPLE_VALUES,
 ) -> list[Sample]:
     """Concrete launches: two when sizes are free, so that both sides of an alignment are seen.
 
-    ``heavy``: known sizes would take too long and are replaced by a small one.
+    ``most``: known sizes beyond it would take too long and are replaced by it.
     """
     block = launch.block or SAMPLE_BLOCK
     grid = launch.grid or SAMPLE_GRID
     concrete = replace(launch, block=block, grid=grid, shared_bytes=launch.shared_bytes or 16384)
     free = [p for p in kernel.params if p.name not in params and p.type.is_integer]
     blocks = _blocks(grid)
-    choices = SAMPLE_VALUES if free else (0,)
-    known = {n: min(v, SMALL_VALUE) for n, v in params.items()} if heavy else dict(params)
+    choices = values if free else (0,)
+    known = {n: v if most is None else min(v, most) for n, v in params.items()}
     return [
         Sample(
             concrete,
@@ -183,7 +197,7 @@ def _obstacle(result: AccessResult, run: Simulation, sample: Sample, partly: boo
     if trace.any_taint & UNDEFINED:
         return "a value that is not known decides addresses or lanes"
     if partly and (sample.reduced or not trace.requests):
-        return "the sample takes too many statements"
+        return TOO_LONG
     return ""
 
 

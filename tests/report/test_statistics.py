@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from coalescecheck import pipeline
 from coalescecheck.cli import main
 from coalescecheck.options import make_options
+from coalescecheck.report.statistics import render
 
 HEADER = """
 template <int N> __global__ void scale(float *a) { a[N * threadIdx.x] = 1; }
@@ -49,3 +50,32 @@ def test_the_table_names_what_was_lost(tmp_path: Path) -> None:
         outcome.output
     )
     assert "`hidden()` is not known" in outcome.output
+
+
+UNCHECKED = """
+__global__ void guarded(float *a, const int *at) { if (at[0] > 1000000) a[5 * threadIdx.x] = 2; }
+__global__ void loops(float *a) {
+    for (int i = 0; i < 3000; i++) a[i] += 1;
+    a[7 * threadIdx.x] = 3;
+}
+"""
+
+
+def test_what_was_not_compared_is_counted_by_its_reason(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text(UNCHECKED)
+    result = pipeline.statistics([str(tmp_path)], make_options())
+    assert result.total("unchecked") == {
+        "no lane of the sample runs it": 1,
+        "the sample takes too many statements": 1,  # what stands behind 3,000 iterations
+    }
+    table = render(result)
+    assert "why accesses were not compared with the simulation:" in table
+
+
+def test_sizes_that_end_loops_soon_reach_what_stands_behind_them(tmp_path: Path) -> None:
+    body = (
+        "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) a[i] += 1; a[7 * threadIdx.x] = 3;"
+    )
+    (tmp_path / "k.cu").write_text(f"__global__ void k(float *a, int n) {{ {body} }}")
+    result = pipeline.statistics([str(tmp_path)], make_options())
+    assert result.total("verdicts") == {"agrees": 3}

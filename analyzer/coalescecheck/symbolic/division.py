@@ -155,8 +155,8 @@ def _truncated(left: int, right: int) -> int:
 def _quotient_bounds(ctx: Context, left: Form, right: Form) -> Bounds:
     low, high = ctx.bounds(left)
     r_low = ctx.bounds(right)[0]
-    if low is not None and low >= 0 and r_low is not None and r_low >= 1:
-        return 0, None if high is None else high // r_low
+    if low is not None and low >= 0 and r_low is not None and r_low >= 0:
+        return 0, None if high is None else high // max(r_low, 1)
     return no_further_from_zero(low, high)
 
 

@@ -48,6 +48,12 @@ def test_every_access_changes_and_the_conflict_is_gone(tmp_path: Path) -> None:
     )
 
 
+def test_a_launch_that_a_comment_gives(tmp_path: Path) -> None:
+    comment = "// coalescecheck: block(32,32) grid(1)"
+    _, after = call(tmp_path, "--fix", before=comment, launch="")
+    assert after.count("^ threadIdx") == 2
+
+
 def test_sarif_has_all_of_it(tmp_path: Path) -> None:
     result, _ = call(tmp_path, "--format", "sarif")
     assert result.stdout.count('"insertedContent"') == 2

@@ -132,13 +132,17 @@ class _Run:
 
     def again(self, path: str, analysis: KernelAnalysis, text: str) -> KernelAnalysis | None:
         """The same kernel under the same launch in a changed ``text`` of the file."""
-        assume = analysis.assumptions and self.options.assume
-        options = replace(self.options, assume=assume)
 
         def done() -> KernelAnalysis | None:
-            for kernel in load(path, options, text).kernels:
-                if (kernel.span, kernel.template) == (analysis.span, analysis.template):
-                    return analyze_instance(kernel, analysis.launch, options)
+            source = load(path, self.options, text)
+            for kernel in source.kernels:
+                if (kernel.span, kernel.template) != (analysis.span, analysis.template):
+                    continue
+                for case in cases_of(kernel, source, self.options):
+                    options = replace(self.options, assume=case.assume)
+                    found = analyze_instance(kernel, case.launch, options)
+                    if found.launch == analysis.launch:
+                        return found
             return None
 
         try:

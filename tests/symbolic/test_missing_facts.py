@@ -187,3 +187,17 @@ def test_a_type_of_unknown_size_is_said_to_be_missing(
     path.write_text(source)
     (kernel,) = analyze(path).kernels
     assert reason in {a.reason for a in kernel.accesses}
+
+
+def test_no_width_and_no_step_is_made_up_for_a_type_of_unknown_size(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        """template <class T> struct S { char tag; T value; };
+        template <class T> __global__ void k(S<T> *s, T *o)
+        { s[threadIdx.x].tag = 1; o[threadIdx.x] = 0; }"""
+    )
+    (kernel,) = analyze(path).kernels
+    tag, value = kernel.accesses
+    assert (tag.width_bytes, tag.lane_stride_bytes) == (1, None)  # the step has padding in it
+    assert (count(tag).min, count(tag).max, tag.certainty) == (1, 32, "bounded")
+    assert (value.width_bytes, value.certainty) == (0, "unknown")

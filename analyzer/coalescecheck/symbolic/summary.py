@@ -25,7 +25,7 @@ from coalescecheck.symbolic.missing import Givable, unknown_size
 from coalescecheck.symbolic.motion import Motions
 from coalescecheck.symbolic.numeric import Evaluator
 from coalescecheck.symbolic.outcome import Outcome, Range, no_requests
-from coalescecheck.symbolic.pattern import lane_stride, pattern_name
+from coalescecheck.symbolic.pattern import Stride, lane_stride, pattern_name
 from coalescecheck.symbolic.pieces import PieceCounter
 from coalescecheck.symbolic.question import Question
 from coalescecheck.symbolic.reach import Reach
@@ -211,6 +211,7 @@ class _Summarizer:
         elif access.kind == "wmma":
             problem = "a wmma tile: which lane holds which part of it is not documented"
         elif access.unknown_width:
+            width = 0
             problem = unknown_size(access.unknown_width, self._kernel.unknown_types)
         if problem:
             self.arrays.add(array, space.value, access.op, None, None)
@@ -368,7 +369,7 @@ class _Summarizer:
             space=space.value,
             width_bytes=width,
             address=self._address(reach) if self._texts else None,
-            lane_stride_bytes=self._renderer.text(stride) if isinstance(stride, Form) else stride,
+            lane_stride_bytes=self._shown_stride(stride),
             pattern=pattern_name(stride, outcome, width, gathers, same, banked),
             certainty=outcome.certainty,
             reason=outcome.reason,
@@ -392,6 +393,14 @@ class _Summarizer:
             if gathers or not self._samples
             else sample_lanes(self._counter, question),
         )
+
+    def _shown_stride(self, stride: Stride) -> int | str | None:
+        """The stride as reports have it; what lies between members of unknown size is not known."""
+        if not isinstance(stride, Form):
+            return stride
+        if any(s.name.startswith("sizeof(") for _, s in self._ctx.symbols(stride)):
+            return None
+        return self._renderer.text(stride)
 
     def _gathers(self, question: Question) -> bool:
         return any(

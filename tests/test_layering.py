@@ -12,7 +12,6 @@ ROOT = Path(__file__).parents[1] / "analyzer" / "coalescecheck"
 
 # From the ground up; modules of one row do not import each other.
 LAYERS = (
-    "records",
     "source",
     "errors launch findings brief",
     "arch isolation files progress git renames",

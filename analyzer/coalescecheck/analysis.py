@@ -7,13 +7,12 @@ request unless a name says otherwise.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from coalescecheck.arch import DEFAULT_ARCH
 from coalescecheck.brief import Brief
 from coalescecheck.ir.kernel import Access, Array
 from coalescecheck.launch import Launch
-from coalescecheck.records import dataclass
 from coalescecheck.source import Diagnostic, Edit, Span
 
 WORTHWHILE = 1.1  # a change that saves less is worth no word

@@ -17,8 +17,9 @@ Sources, as cited below:
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from coalescecheck.errors import UsageError
-from coalescecheck.records import dataclass
 
 WARP_SIZE = 32  # guide, "SIMT Architecture"; all compute capabilities
 SECTOR_BYTES = 32  # practices: a warp is served by 32-byte transactions (cc 6.0 and newer); ncu

@@ -5,9 +5,8 @@ A run over unchanged files that prints findings reads no more than this from the
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from coalescecheck.records import dataclass
 from coalescecheck.source import Diagnostic
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from coalescecheck.compile_commands.flags import Build
 from coalescecheck.errors import SourceError, UsageError
 from coalescecheck.files import read_at_most
 from coalescecheck.options import Options, Told, make_options
-from coalescecheck.records import dataclass
 
 OWN_FILE, PYPROJECT, SETUP = ".coalescecheck.toml", "pyproject.toml", "setup.cfg"
 NAME = "coalescecheck"

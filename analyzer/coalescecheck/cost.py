@@ -19,10 +19,10 @@ Sources of the parameters:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from coalescecheck.analysis import AccessResult, ArrayTraffic, RelativeTime, Touched
 from coalescecheck.arch import LINE_BYTES, SECTOR_BYTES
-from coalescecheck.records import dataclass
 
 NORM = 1.9  # between 1 (nothing overlaps) and infinity (the slowest hides the others)
 SECTORS_PER_LINE = LINE_BYTES // SECTOR_BYTES

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from math import lcm
 
 from coalescecheck.errors import UsageError
-from coalescecheck.records import dataclass
 
 _NAME = r"(?P<name>[A-Za-z_]\w*(?:\.\w+)*)"
 _DIVISIBLE = re.compile(rf"\s*{_NAME}\s*%\s*(?P<divisor>\d+)\s*==\s*0\s*")

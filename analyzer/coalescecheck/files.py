@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coalescecheck.errors import SourceError, UsageError
-from coalescecheck.records import dataclass
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec

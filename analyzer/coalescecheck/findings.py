@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
 
-from coalescecheck.records import dataclass
 from coalescecheck.source import Edit, Span
 
 

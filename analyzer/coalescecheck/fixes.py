@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 
 from coalescecheck.errors import UsageError
-from coalescecheck.records import dataclass
 from coalescecheck.report.model import Report, worst_first
 from coalescecheck.source import Edit
 

@@ -13,10 +13,10 @@ import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from coalescecheck.errors import UsageError
-from coalescecheck.records import dataclass
 
 MAX_BYTES = 64 * 1024 * 1024  # of one file, as for every source that is read
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")

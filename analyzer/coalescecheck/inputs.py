@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from coalescecheck import compile_commands
@@ -18,7 +18,6 @@ from coalescecheck.compile_commands.flags import Build
 from coalescecheck.config import Settings
 from coalescecheck.errors import SourceError, UsageError
 from coalescecheck.files import NO_FILES, SUFFIXES, Exclusions, files_below, is_excluded
-from coalescecheck.records import dataclass
 from coalescecheck.source import Diagnostic, Span
 
 DATABASE_SUFFIX = ".json"

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TypeVar
 
 from coalescecheck.errors import CoalesceCheckError
-from coalescecheck.records import dataclass
 
 T = TypeVar("T")
 

@@ -7,10 +7,8 @@ lanes that never run.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple
-
-from coalescecheck.records import dataclass
 
 WARP_SIZE = 32
 

@@ -7,12 +7,11 @@ the launches in the source; what one of them leaves open is taken from the next.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from coalescecheck.frontend.kernel_c import Directive, KernelC, SourceFile
 from coalescecheck.launch import Dim3, Launch
 from coalescecheck.options import Options
-from coalescecheck.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 from coalescecheck.arch import ARCHS, DEFAULT_ARCH, MAX_THREADS_PER_BLOCK, Arch, arch_named
@@ -14,7 +15,6 @@ from coalescecheck.errors import UsageError
 from coalescecheck.facts import parse_facts
 from coalescecheck.findings import Severity
 from coalescecheck.launch import Dim3
-from coalescecheck.records import dataclass
 
 MAX_BLOCK = Dim3(1024, 1024, 64)  # CUDA C++ Programming Guide, technical specifications
 MAX_GRID = Dim3(2**31 - 1, 65535, 65535)  # same table

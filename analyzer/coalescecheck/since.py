@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coalescecheck import git, renames, running
@@ -24,7 +24,6 @@ from coalescecheck.files import SUFFIXES, Exclusions, source_files
 from coalescecheck.findings import Finding
 from coalescecheck.git import Revision
 from coalescecheck.options import Options
-from coalescecheck.records import dataclass
 from coalescecheck.report.comparison import changes
 from coalescecheck.report.model import FileReport, Report, Since
 

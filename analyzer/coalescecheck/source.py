@@ -6,7 +6,7 @@ and column the user sees, through macros, includes and template instances.
 
 from __future__ import annotations
 
-from coalescecheck.records import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

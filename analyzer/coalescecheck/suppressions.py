@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from coalescecheck.findings import Finding, Suppressed
 from coalescecheck.frontend.cleaning import clean
 from coalescecheck.frontend.positions import FilePlaces
-from coalescecheck.records import dataclass
 from coalescecheck.rules import RULES
 from coalescecheck.rules.base import Rule
 from coalescecheck.source import Span

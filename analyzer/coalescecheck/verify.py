@@ -9,14 +9,13 @@ requests, least, greatest and mean count, ideal, lines.  The general result must
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from coalescecheck.analysis import AccessResult, Count, Race, Verified
 from coalescecheck.arch import TAGS_PER_CYCLE
 from coalescecheck.facts import Fact
 from coalescecheck.ir.kernel import Kernel, Param, Space
 from coalescecheck.launch import WARP_SIZE, Dim3, Launch
-from coalescecheck.records import dataclass
 from coalescecheck.simulate import UNDEFINED, AccessTrace, Simulation, simulate
 from coalescecheck.symbolic import Summary, summarize
 from coalescecheck.symbolic.fits import met_by_small_sizes

@@ -8,11 +8,10 @@ one line, so that no pointer to the array and no macro is left that knows the ol
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from coalescecheck.analysis import KernelAnalysis, Trial
 from coalescecheck.ir.kernel import Array
-from coalescecheck.records import dataclass
 from coalescecheck.source import Edit, Span
 
 _NO_CODE = re.compile(

@@ -7,7 +7,7 @@ only where every access of the array has this form, so that it can be done to al
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from coalescecheck.advice.offsets import Offset, Values
 from coalescecheck.advice.rewriting import with_addresses
@@ -16,7 +16,6 @@ from coalescecheck.analysis import AccessResult
 from coalescecheck.ir.expr import ArrayBase, Binary, Const, Expr
 from coalescecheck.ir.kernel import Array, Atomic, Load, Space, Store, walk
 from coalescecheck.ir.types import I64, PTR
-from coalescecheck.records import dataclass
 
 Member = tuple[int, int]  # the byte it starts at, and its width
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import gcd
 
 from coalescecheck.ir.expr import (
@@ -24,7 +25,6 @@ from coalescecheck.ir.expr import (
 from coalescecheck.ir.kernel import Assign, Atomic, Kernel, Load, Stmt, WarpOp, nested
 from coalescecheck.ir.types import PTR
 from coalescecheck.launch import Launch
-from coalescecheck.records import dataclass
 
 MAX_STEPS = 300  # expressions looked at for one answer
 

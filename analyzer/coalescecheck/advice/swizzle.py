@@ -8,7 +8,7 @@ through pointers and casts are moved alike.  A chunk is what the widest access t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from coalescecheck.advice.rewriting import with_addresses
 from coalescecheck.advice.shared_arrays import candidates, keeps_to_rows
@@ -16,7 +16,6 @@ from coalescecheck.advice.trial import Change, Subject
 from coalescecheck.ir.expr import ArrayBase, Binary, Cast, Const, Expr
 from coalescecheck.ir.kernel import Array, Atomic, Load, Store
 from coalescecheck.ir.types import I64, PTR
-from coalescecheck.records import dataclass
 
 BANKS_BYTES = 128  # of one pass over all banks: shorter rows share it
 MOST_DIMS = 4

@@ -8,14 +8,13 @@ not agree with its numbers, or where it brings a race.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from coalescecheck.analysis import WORTHWHILE, AccessResult, Count, Race, Trial
 from coalescecheck.facts import Fact
 from coalescecheck.frontend.kernel_c import KernelC
 from coalescecheck.ir.kernel import Kernel
 from coalescecheck.launch import Launch
-from coalescecheck.records import dataclass
 from coalescecheck.symbolic import Reading, Summary
 from coalescecheck.verify import verify
 

@@ -8,14 +8,13 @@ lane and value.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import gcd
 
 from coalescecheck.advice.offsets import Offset, Values, assignments, variables
 from coalescecheck.advice.rewriting import with_bodies
 from coalescecheck.advice.trial import WASTEFUL, Change, Subject, waste
 from coalescecheck.ir.kernel import Assign, Load, Piece, Stmt, Store
-from coalescecheck.records import dataclass
 
 WIDTHS = (16, 8)  # bytes of a vector access
 MOST_RUNS = 4  # of one kernel are tried

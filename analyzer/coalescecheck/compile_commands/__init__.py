@@ -11,14 +11,13 @@ import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from coalescecheck.arch import ARCHS
 from coalescecheck.compile_commands.flags import Build, names_cuda, parse, shown, split
 from coalescecheck.errors import SourceError
 from coalescecheck.files import read_at_most
-from coalescecheck.records import dataclass
 from coalescecheck.source import Diagnostic, Span
 
 NAME = "compile_commands.json"

@@ -11,11 +11,10 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from coalescecheck.errors import SourceError
-from coalescecheck.records import dataclass
 
 MAX_BYTES = 1 << 24  # of a response file
 MAX_DEPTH = 10  # response files that name each other

@@ -9,8 +9,9 @@ A pointer is a 64-bit byte address: ``Binary("+", pointer, i64 byte offset, PTR)
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from coalescecheck.ir.types import BOOL, PTR, ScalarType
-from coalescecheck.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

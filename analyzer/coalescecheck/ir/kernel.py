@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from coalescecheck.ir.expr import Expr, Var
 from coalescecheck.ir.types import ScalarType
-from coalescecheck.records import dataclass
 from coalescecheck.source import NOWHERE, Diagnostic, Span
 
 

@@ -8,7 +8,7 @@ or pointer is one; a struct or vector is cut by its alignment, at most 16 bytes 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pycparser import c_ast
 from pycparser.c_generator import CGenerator
@@ -20,7 +20,6 @@ from coalescecheck.lower import arith, ctypes, storage
 from coalescecheck.lower.context import Context
 from coalescecheck.lower.ctypes import ArrayOf, CType, Leaf, Number, Pointer, Record
 from coalescecheck.lower.values import Members, Memory, Scalar, Value
-from coalescecheck.records import dataclass
 
 MAX_PIECE = 16  # bytes: the widest load or store up to sm_90
 

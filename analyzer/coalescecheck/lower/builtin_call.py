@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from pycparser import c_ast
 
@@ -12,7 +13,6 @@ from coalescecheck.lower import arith, conversions, ctypes, places, storage
 from coalescecheck.lower.context import Context
 from coalescecheck.lower.ctypes import INT, VOID, CType, Number
 from coalescecheck.lower.values import Memory, Scalar, Value
-from coalescecheck.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
@@ -20,7 +20,6 @@ from coalescecheck.ir.kernel import Access, Array, Assign, Param, Stmt
 from coalescecheck.ir.types import ScalarType
 from coalescecheck.lower.ctypes import CType, Record
 from coalescecheck.lower.values import Place, Value
-from coalescecheck.records import dataclass
 from coalescecheck.source import NOWHERE, Diagnostic, Span
 
 MAX_INLINED_CALLS = 10_000  # bodies per kernel

@@ -8,12 +8,11 @@ depends on a free template value or an unknown type.  This module knows no synta
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from coalescecheck.ir import types as ir
 from coalescecheck.ir.expr import Binary, Const, Expr, Var
 from coalescecheck.ir.types import ScalarType
-from coalescecheck.records import dataclass
 
 Size = int | Expr  # bytes or elements
 

@@ -7,7 +7,7 @@ enumerators).  Out: ``Declared`` types.  It allocates nothing and emits no state
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pycparser import c_ast
 
@@ -27,7 +27,6 @@ from coalescecheck.lower.ctypes import (
     Size,
 )
 from coalescecheck.lower.values import Fixed, Scalar, Value
-from coalescecheck.records import dataclass
 
 MAX_BYTES = 1 << 40  # of one object: more than any GPU has
 

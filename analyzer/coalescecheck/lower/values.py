@@ -9,10 +9,10 @@ live in memory.
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import dataclass
 
 from coalescecheck.ir.expr import Expr, Var
 from coalescecheck.lower.ctypes import ArrayOf, CType, Pointer, Record
-from coalescecheck.records import dataclass
 
 # --- places -----------------------------------------------------------------------------------
 

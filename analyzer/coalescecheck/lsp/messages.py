@@ -7,10 +7,10 @@ of the analysis, so that the server starts at once.
 from __future__ import annotations
 
 import pickle
+from dataclasses import dataclass
 from typing import IO
 
 from coalescecheck.analysis import FileAnalysis
-from coalescecheck.records import dataclass
 from coalescecheck.report.model import FileReport
 
 LENGTH_BYTES = 8

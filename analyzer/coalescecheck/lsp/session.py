@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from coalescecheck.lsp.messages import Reply, Request
 from coalescecheck.lsp.worker import Worker
-from coalescecheck.records import dataclass
 
 PAUSE = 0.3  # seconds without a key before the text is analysed
 

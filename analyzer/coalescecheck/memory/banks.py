@@ -8,11 +8,12 @@ l1-data-wavefronts, constant-passes).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from coalescecheck.arch import BANK_BYTES, BANKS, WARP_SIZE
-from coalescecheck.records import dataclass
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

@@ -7,11 +7,12 @@ Memory"), so every count comes from the sorted start addresses of the active lan
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from coalescecheck.arch import LINE_BYTES, PAIR_BYTES, SECTOR_BYTES, TAGS_PER_CYCLE, Arch
-from coalescecheck.records import dataclass
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

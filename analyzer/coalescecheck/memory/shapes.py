@@ -7,13 +7,13 @@ bank count, so requests that differ only by such a move have the same shape.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coalescecheck.arch import LINE_BYTES
-from coalescecheck.records import dataclass
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from coalescecheck.findings import Finding, Severity, Suppressed
-from coalescecheck.records import dataclass
 from coalescecheck.source import Diagnostic, Span
 
 if TYPE_CHECKING:

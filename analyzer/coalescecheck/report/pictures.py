@@ -7,10 +7,10 @@ Colours come from the page's classes, so that light and dark need one picture.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from coalescecheck import wording
-from coalescecheck.records import dataclass
 from coalescecheck.report.markup import Markup, join, tag
 from coalescecheck.report.request import (
     BANKS,

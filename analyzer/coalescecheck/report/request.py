@@ -7,8 +7,7 @@ report prints never come from here; the pictures illustrate them (tests compare 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-
-from coalescecheck.records import dataclass
+from dataclasses import dataclass
 
 SECTOR_BYTES = 32
 BANKS = 32

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from coalescecheck.analysis import AccessResult, KernelAnalysis
-from coalescecheck.records import dataclass
 from coalescecheck.report.excerpt import expression_end
 
 LONGEST_KERNEL = 2000  # lines that are shown of one kernel

@@ -7,12 +7,12 @@ access's source text gets a line of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from rich.text import Text
 
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, Count, KernelAnalysis
-from coalescecheck.records import dataclass
 
 INDENT = 2
 GAP = "  "

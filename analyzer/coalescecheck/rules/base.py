@@ -10,6 +10,7 @@ import inspect
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from coalescecheck import wording
@@ -17,7 +18,6 @@ from coalescecheck.analysis import AccessResult, Count, KernelAnalysis, Trial
 from coalescecheck.arch import ARCHS
 from coalescecheck.findings import Finding, Fix, Severity
 from coalescecheck.launch import WARP_SIZE
-from coalescecheck.records import dataclass
 
 # An access that costs twice what it needs is worth a warning; a tenth more is worth no word.
 WARNING_RATIO = 2.0

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, KernelAnalysis
 from coalescecheck.findings import Finding, Severity
-from coalescecheck.records import dataclass
 from coalescecheck.rules.base import (
     SECTOR_BYTES,
     VECTOR_TYPE,

@@ -7,7 +7,7 @@ detector.  It knows no control flow.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from coalescecheck.ir.expr import Expr, Var
 from coalescecheck.ir.kernel import Access, Atomic, Kernel, Load, Space, Store
 from coalescecheck.ir.types import PTR
 from coalescecheck.launch import WARP_SIZE
-from coalescecheck.records import dataclass
 from coalescecheck.simulate import atomics
 from coalescecheck.simulate.environment import Environment
 from coalescecheck.simulate.lanes import Batch, Mask, requests_of

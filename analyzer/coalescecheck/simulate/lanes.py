@@ -7,13 +7,12 @@ padded to 32 lanes that never run (CUDA C++ Programming Guide, "Thread Hierarchy
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coalescecheck.launch import WARP_SIZE, Dim3
-from coalescecheck.records import dataclass
 from coalescecheck.simulate.values import CLEAN, Bools, Data, Taint, is_tainted
 
 Ints = NDArray[np.int64]

@@ -13,11 +13,12 @@ Thread Scheduling"); ``same_warp`` tells such races apart.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from coalescecheck.launch import WARP_SIZE
-from coalescecheck.records import dataclass
 from coalescecheck.simulate.lanes import Batch
 from coalescecheck.simulate.values import Bools
 

@@ -7,6 +7,7 @@ In: a kernel, a launch with known block and grid, parameters and buffers.  Out: 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from numpy.typing import NDArray
 from coalescecheck.errors import UsageError
 from coalescecheck.ir.kernel import Kernel, Op
 from coalescecheck.launch import WARP_SIZE, Dim3, Launch
-from coalescecheck.records import dataclass
 from coalescecheck.simulate.accesses import AccessUnit, Hazard, Hazards
 from coalescecheck.simulate.compiled import Compiler
 from coalescecheck.simulate.environment import Environment

@@ -6,7 +6,7 @@ records.  Counting is left to ``memory``; this module knows no statement and no 
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from coalescecheck import memory
 from coalescecheck.ir.kernel import Access, Op, Space
 from coalescecheck.launch import WARP_SIZE
-from coalescecheck.records import dataclass
 from coalescecheck.simulate.lanes import Requests
 from coalescecheck.simulate.values import Bools, Taint, is_tainted
 

@@ -5,6 +5,7 @@ In: operator expressions.  Out: :class:`Ex`.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from coalescecheck.frontend import constants, ctypes_lp64
 from coalescecheck.frontend.misread_casts import is_within_operator
 from coalescecheck.frontend.rewrite import misread, syntax, types
 from coalescecheck.frontend.rewrite.builtin_types import is_vector
-from coalescecheck.frontend.rewrite.emit import Mark, plain
+from coalescecheck.frontend.rewrite.emit import Mark, Piece, plain
 from coalescecheck.frontend.rewrite.env import Env
 from coalescecheck.frontend.rewrite.ex import (
     ASSIGN,
@@ -284,8 +285,8 @@ class Operators:
             return self._s.say_opaque(f"operator {sign}", [operand], operand.type, node)
         mark = Mark(node.start_byte)
         if prefix:
-            piece = (mark, sign, Mark(node.start_byte, leads=True), operand.at(UNARY))
-            return _assigned(operand, Ex(piece, operand.type, UNARY))
+            head = (mark, sign, Mark(node.start_byte, leads=True))
+            return self._assigned(operand, head, "", Ex((), operand.type, UNARY), node)
         return Ex((operand.at(PRIMARY), sign), types.unqualified(operand.type), PRIMARY)
 
     # -- assignment ---------------------------------------------------------------------
@@ -321,8 +322,21 @@ class Operators:
             sign = "="
         elif not self._c_accepts(sign[:-1], target.decayed, value.decayed):
             return self._s.say_opaque(f"operator {sign}", [target, value], target.type, node)
-        piece = (target.at(UNARY), f" {sign} ", value.at(ASSIGN))
-        return _assigned(target, Ex(piece, types.unqualified(target.type), ASSIGN))
+        tail = (f" {sign} ", value.at(ASSIGN))
+        done = Ex((), types.unqualified(target.type), ASSIGN)
+        return self._assigned(target, "", tail, done, node)
+
+    def _assigned(self, target: Ex, head: Piece, tail: Piece, done: Ex, node: Node) -> Ex:
+        """``head target tail``: an lvalue in C++ and none in C."""
+        piece = (head, target.at(UNARY), tail)
+        home = address_of(target) if target.home is None else target.home
+        place: Piece = ("(", piece, ", ", home, ")")
+        in_use = node.parent is not None and node.parent.type != "expression_statement"
+        if in_use and _HAS_EFFECT.search(plain(home)):  # to be found once, before it is assigned to
+            home = self._s.temporary(types.Pointer(target.type))
+            found = (home, " = ", address_of(target))
+            place = ("(", found, ", ", (head, "*", home, tail), ", ", home, ")")
+        return replace(done, piece=piece, lvalue=True, address=place, home=home)
 
     # -- subscripts and casts -----------------------------------------------------------
 
@@ -422,11 +436,7 @@ def _place(ex: Ex) -> Ex:
     return replace(dereferenced(ex.address, ex.type), home=ex.home) if changed else ex
 
 
-def _assigned(target: Ex, done: Ex) -> Ex:
-    """An assignment is an lvalue in C++ and none in C."""
-    home = address_of(target) if target.home is None else target.home
-    return replace(done, lvalue=True, address=("(", done.piece, ", ", home, ")"), home=home)
-
+_HAS_EFFECT = re.compile(r"\+\+|--|\w\(|(?<![=!<>])=(?!=)")  # in C text: a change, or a call
 
 _OPERATOR_NAMES = {
     "+": "operator_add", "-": "operator_sub", "*": "operator_mul", "/": "operator_div",

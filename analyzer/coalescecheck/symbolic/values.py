@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from coalescecheck.ir import expr as ir
 from coalescecheck.ir.types import ScalarType
 from coalescecheck.launch import Dim3
+from coalescecheck.symbolic import loaded
 from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.fits import UNHARMED, Fits
 from coalescecheck.symbolic.floats import Part, is_arithmetic, parts_of
@@ -126,7 +127,7 @@ class Values:
         value = self.value(expr, env)
         if expr.type.kind == "float":
             return self.opaque_condition(self.ctx.varying(value), self.reason_of(value))
-        return op.truth(self.ctx, value)
+        return self._unless_wrapped(op.truth(self.ctx, value), expr.type, value)
 
     def opaque_condition(self, varying: bool, reason: str) -> Form:
         """A truth value that is not known."""
@@ -208,10 +209,12 @@ class Values:
                 return self.opaque_condition(self.ctx.varying(value), FLOATING)
             return self.opaque(target, self.ctx.varying(value), FLOATING)
         if target.name == "bool":
-            return op.truth(self.ctx, value)
+            return self._unless_wrapped(op.truth(self.ctx, value), source, value)
         if "ptr" in (source.kind, target.kind) or self.has_base(value):
             return value  # an address keeps its meaning in any integer that is meant to hold one
         value = self._settled(value, source)
+        if source.kind == "uint" and target.bits <= source.bits:
+            value = loaded.as_signed(self.ctx, value, target)
         if target.kind == "int" and target.bits <= 32:
             self.fits.forget(before)
         elif target.bits > 32:
@@ -256,6 +259,21 @@ class Values:
             return self._decided_by_places(left, right)
         if operator not in ("==", "!=") and self.has_base(left - right):
             return self._decided_by_places(left, right)
+        compared = self._compared(operator, left, right, type_)
+        return self._unless_wrapped(compared, type_, left, right)
+
+    def _unless_wrapped(self, condition: Form, type_: ScalarType, *forms: Form) -> Form:
+        """``condition`` on ``forms``; what no loaded value could change by wrapping."""
+        varying = self.ctx.varying(condition)
+        if not (condition.is_constant or varying):
+            return condition  # not known anyway
+        if not any(loaded.may_wrap(self.ctx, type_, form) for form in forms):
+            return condition
+        varying = any(self.ctx.varying(form) for form in forms)
+        return self.opaque_condition(varying, self.reason_of(*forms))
+
+    def _compared(self, operator: str, left: Form, right: Form, type_: ScalarType) -> Form:
+        ctx = self.ctx
         wraps = self._may_wrap_64(type_, left, right)
         less = op.less_modulo if wraps else op.less
         match operator:

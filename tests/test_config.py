@@ -271,7 +271,7 @@ def test_a_missing_file_or_a_binary_one_is_wrong_usage(tmp_path: Path) -> None:
         config.load(str(tmp_path / "x.toml"))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.text(st.sampled_from("[]{}=\"'\n\\ab1.,#:%coalescecheck ") | st.characters(), max_size=60)
 )

@@ -61,7 +61,7 @@ def arrays(lanes):
     return np.array([[a or 0 for a in lanes]], dtype=np.int64), active
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(requests())
 def test_footprints_equal_sets_of_bytes(request_):
     width, lanes = request_
@@ -72,7 +72,7 @@ def test_footprints_equal_sets_of_bytes(request_):
     assert int(found.unique_bytes[0]) == len(touched(lanes, width, 1))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(requests(widths=tuple(PHASES), aligned=True), st.sampled_from(("load", "store", "atomic")))
 def test_wavefronts_equal_bank_by_bank_counting(request_, op):
     width, lanes = request_
@@ -81,7 +81,7 @@ def test_wavefronts_equal_bank_by_bank_counting(request_, op):
     assert got == wavefronts(lanes, width, op)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(requests(widths=(1, 2, 4, 8), aligned=True))
 def test_lanes_per_word_equal_a_tally_of_words(request_):
     _, lanes = request_
@@ -90,7 +90,7 @@ def test_lanes_per_word_equal_a_tally_of_words(request_):
     assert memory.count_lanes_per_word(*arrays(lanes)).tolist() == [most]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(requests(), st.integers(-9, 9))
 def test_a_shape_stands_for_all_requests_moved_by_lines(request_, lines):
     width, lanes = request_

@@ -22,7 +22,7 @@ def test_both_readings_agree_on_the_kernels_of_fixed_seeds(first: int) -> None:
     assert {seed: problems for seed, problems in found.items() if problems} == {}
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25, derandomize=True)
 @given(st.integers(10**6, 10**9))
 def test_both_readings_agree_on_kernels_that_hypothesis_picks(seed: int) -> None:
     assert disagreements(random_kernel(seed)) == []

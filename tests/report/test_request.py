@@ -31,7 +31,7 @@ def arrays(offsets: list[int | None]) -> tuple[np.ndarray, np.ndarray]:
     return np.array([[offset or 0 for offset in offsets]], np.int64), active
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(requests())
 def test_as_many_sectors_are_drawn_as_are_counted(request_: tuple[int, list[int | None]]) -> None:
     width, offsets = request_
@@ -41,7 +41,7 @@ def test_as_many_sectors_are_drawn_as_are_counted(request_: tuple[int, list[int 
     assert {32 * s.number + b for s in sectors for b in s.used} == asked
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(requests(), st.sampled_from(["load", "store", "atomic"]))
 def test_as_many_wavefronts_are_drawn_as_are_counted(
     request_: tuple[int, list[int | None]], op: str

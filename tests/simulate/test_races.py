@@ -169,7 +169,7 @@ def brute(steps):
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(STEP, min_size=2, max_size=6))
 def test_every_reported_race_is_one_and_racy_places_are_noticed(steps):
     k = KernelBuilder()

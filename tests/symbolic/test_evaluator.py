@@ -85,7 +85,7 @@ def test_wrap_reduces_to_the_range_of_a_type(bits: int, signed: int) -> None:
     assert found.tolist() == expected
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200, derandomize=True)
 @given(
     st.lists(st.tuples(st.integers(-99, 99), st.integers(0, 3), st.integers(0, 3)), max_size=6),
     st.integers(-500, 500),

@@ -78,13 +78,13 @@ def _check(meaning: Meaning, block: Dim3) -> None:
         assert ctx.varying(form) or not _differs_in_a_warp(found, block.size)
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=400, derandomize=True)
 @given(st.sampled_from(TYPES).flatmap(lambda t: meanings(t, 3)), st.sampled_from(BLOCKS))
 def test_a_form_has_the_value_c_gives_the_expression(meaning: Meaning, block: Dim3) -> None:
     _check(meaning, block)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200, derandomize=True)
 @given(conditions(2), st.sampled_from(BLOCKS))
 def test_a_condition_is_one_exactly_where_c_says_so(meaning: Meaning, block: Dim3) -> None:
     _check(meaning, block)

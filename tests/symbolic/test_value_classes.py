@@ -44,7 +44,7 @@ def _of(rows: Rows, columns: list[np.ndarray]) -> Counter:
     return seen
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150, derandomize=True)
 @given(COUNTS, FACTORS, st.integers(-99, 99), st.sampled_from([4, 32, 128]), st.booleans())
 def test_shifts_have_the_weights_of_all_combinations(
     counts: list[int], factors: list[int], constant: int, modulus: int, joined: bool
@@ -65,7 +65,7 @@ def test_shifts_have_the_weights_of_all_combinations(
     assert _of(rows, [rows.shift]) == truth
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150, derandomize=True)
 @given(COUNTS, FACTORS, FACTORS, st.integers(-60, 60), st.sampled_from(["lt0", "eq0", "ne0"]))
 def test_a_switch_turns_the_same_lanes_on_equally_often(
     counts: list[int], factors: list[int], guard: list[int], constant: int, kind: str
@@ -98,7 +98,7 @@ def _lanes_on(kind: str, uniform: int) -> int:
     return sum(1 << lane for lane in range(32) if tests[kind](lane))
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(COUNTS, FACTORS)
 def test_a_raw_generator_keeps_every_value(counts: list[int], factors: list[int]) -> None:
     ctx = Context()

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from coalescecheck.launch import WARP_SIZE
 from coalescecheck.symbolic.conditions import is_known
 from coalescecheck.symbolic.domain import Rows, Switch, classes
-from coalescecheck.symbolic.form import Atom, Context, Form, Symbol, number
+from coalescecheck.symbolic.form import ZERO, Atom, Context, Form, Symbol, number
 from coalescecheck.symbolic.lanes import Lanes
 from coalescecheck.symbolic.measure import LANES_AT_ONCE, Measures, Target, measure, nothing
 from coalescecheck.symbolic.numeric import Evaluator
@@ -202,7 +202,7 @@ class Counter:
             return {shifts: [(value, (start + slope * value) % modulus) for value in values]}
         groups: dict[tuple[int, ...], list[tuple[int, int]]] = {}
         for value in values:
-            given = self.ctx.substitute(unknown, {symbol: number(value)})
+            given = _with_factor(unknown, symbol, value)
             shifts = self._shifts(given - number(given.constant), modulus)
             groups.setdefault(shifts, []).append((value, given.constant % modulus))
         return groups
@@ -309,6 +309,17 @@ def _step(shifts: tuple[int, ...], modulus: int) -> int:
     """What matters of a known place beside the unknown shifts: requests that start a multiple of
     the shifts' step apart are the same ones, taken over all shifts."""
     return shifts[1] - shifts[0] if len(shifts) > 1 else modulus
+
+
+def _with_factor(form: Form, symbol: int, value: int) -> Form:
+    """``form`` with ``value`` for a factor ``symbol``.  Operations on the symbol stay unknown: what
+    ``n < 1000`` is for the values that are tried says nothing of others."""
+    result = ZERO
+    for monomial, coefficient in form.terms.items():
+        rest = tuple(g for g in monomial if g != symbol)
+        power = len(monomial) - len(rest)
+        result = result + Form({rest: coefficient}) * number(value**power)
+    return result
 
 
 def _comparison(ctx: Context, guard: Form) -> tuple[str, Form] | None:

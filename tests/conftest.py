@@ -7,5 +7,5 @@ from hypothesis import HealthCheck, settings
 os.environ["COALESCECHECK_CACHE"] = ""  # tests that want a cache give it a folder of their own
 
 # no test is timed: a busy machine is no fault of ours
-settings.register_profile("untimed", suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")

@@ -95,3 +95,13 @@ def test_where_a_wrap_changes_nothing_nothing_is_said(index: str, element: Eleme
 def test_signed_values_are_taken_to_fit_without_a_word(index: str) -> None:
     found = result(f"int i = threadIdx.x; o[{index}] = 1;", "o", parameters=PARAMETERS)
     assert not any("2**32" in text or ">= 0" in text for text in found.assumptions)
+
+
+@pytest.mark.parametrize("kind", ["unsigned", "unsigned long"])
+def test_lanes_below_0_have_the_greatest_values(kind: str) -> None:
+    """``i - n`` of an unknown ``n`` wraps for the lanes before ``n``: any of them may be chosen."""
+    i = "(int)threadIdx.x"
+    found = result(f"o[({kind})({i} - n) > threadIdx.x ? 8 : 0] = 1;", "o", grid=(1,))
+    assert count(found).max >= 2  # n = 5: lanes 0..4 take the one, the others the other
+    ranged = result(f"if (({kind})({i} - n) < 8) o[threadIdx.x] = 1;", "o", grid=(1,))
+    assert any("n < threadIdx.x + 1" in text for text in ranged.assumptions)

@@ -54,8 +54,8 @@ def _follows(ctx: Context, fit: Fit, other: Fit) -> bool:
 
 
 def met_by_small_sizes(assumption: str) -> bool:
-    """Whether the assumption is one of these, which sizes of some dozens meet."""
-    return assumption.endswith((ABOVE, BELOW))
+    """Whether the assumption is one of these that sizes of some dozens meet: not ``i - n >= 0``."""
+    return assumption.endswith((ABOVE, BELOW)) and "-" not in assumption
 
 
 Found = dict[Fit, bool]  # whether a wrap would matter
@@ -74,15 +74,16 @@ class Fits:
 
     def took(self, form: Form, type_: ScalarType) -> None:
         """``form`` is used as a value of ``type_`` without being reduced to it."""
-        if type_.kind != "uint" or type_.bits != 32 or form.is_constant:
+        if type_.kind != "uint" or type_.bits < 32 or form.is_constant:
             return
         low, high = self._ctx.bounds(form)
-        if low is not None and high is not None:
-            return
+        if low is not None and (high is not None or type_.bits > 32):
+            return  # no size times what else there is comes near 2**64
         unbounded = [s for _, s in self._ctx.symbols(form) if s.low is None or s.high is None]
         alone = len(unbounded) == 1 and form in map(self._ctx.symbol, unbounded)  # of 32 bits
         if any(s.kind == "param" for s in unbounded) and (low is None or not alone):
-            self._here.setdefault(Fit(form, low is None, high is None and not alone), False)
+            above = high is None and not alone and type_.bits == 32
+            self._here.setdefault(Fit(form, low is None, above), False)
 
     def read(self, name: str) -> None:
         """A variable is read."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from coalescecheck.ir import expr as ir
@@ -275,7 +275,7 @@ class Values:
     def _compared(self, operator: str, left: Form, right: Form, type_: ScalarType) -> Form:
         ctx = self.ctx
         wraps = self._may_wrap_64(type_, left, right)
-        less = op.less_modulo if wraps else op.less
+        less = op.less_modulo if wraps else self._less_of(type_)
         match operator:
             case "==":
                 return op.equal(ctx, left, right)
@@ -288,6 +288,23 @@ class Values:
             case "<=":
                 return op.negate(ctx, less(ctx, right, left))
         return op.negate(ctx, less(ctx, left, right))
+
+    def _less_of(self, type_: ScalarType) -> Callable[[Context, Form, Form], Form]:
+        """``left < right`` in ``type_``."""
+        return self._less_unsigned if type_.kind == "uint" and type_.bits >= 32 else op.less
+
+    def _less_unsigned(self, ctx: Context, left: Form, right: Form) -> Form:
+        """Lanes with ``i - n`` below 0 hold the greatest values: ``i - n < 8u`` has two ends."""
+        below = op.less(ctx, left, right)
+        if self._dips(left):
+            below = op.both(ctx, op.negate(ctx, op.less(ctx, left, ZERO)), below)
+        if self._dips(right):
+            below = op.either(ctx, op.less(ctx, right, ZERO), below)
+        return below
+
+    def _dips(self, form: Form) -> bool:
+        """Whether a size decides which lanes are below 0."""
+        return self.ctx.varying(form) and self.ctx.bounds(form)[0] is None
 
     def _decided_by_places(self, left: Form, right: Form) -> Form:
         varying = self.ctx.varying(left) or self.ctx.varying(right)

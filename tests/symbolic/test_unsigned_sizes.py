@@ -104,4 +104,7 @@ def test_lanes_below_0_have_the_greatest_values(kind: str) -> None:
     found = result(f"o[({kind})({i} - n) > threadIdx.x ? 8 : 0] = 1;", "o", grid=(1,))
     assert count(found).max >= 2  # n = 5: lanes 0..4 take the one, the others the other
     ranged = result(f"if (({kind})({i} - n) < 8) o[threadIdx.x] = 1;", "o", grid=(1,))
-    assert any("n < threadIdx.x + 1" in text for text in ranged.assumptions)
+    assert (count(ranged).min, count(ranged).max) == (1, 4)  # 8 lanes at most: no whole warp
+    assert ranged.certainty == "bounded"
+    wide = result(f"if (({kind})({i} - n) < 64) o[threadIdx.x] = 1;", "o", grid=(1,))
+    assert any("n < threadIdx.x + 1" in text for text in wide.assumptions)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
+from coalescecheck.launch import WARP_SIZE
 from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.form import Bounds, Context, Form, Symbol, number
 from coalescecheck.symbolic.reach import LoopInfo, Reach
@@ -139,7 +140,9 @@ def _sort(ctx: Context, guard: Form, known: Set[int], own: Set[int], result: Con
         result.sizes = False
     elif any(s.kind in ("counter", "header") and g not in own for g, s in ctx.symbols(guard)):
         result.masked, result.sizes = LEFT, False
-    elif _may_hold_for_all(ctx, guard):
+    elif _may_hold_for_all(ctx, guard) and not any(
+        _narrow(ctx, guard, other) for other in result.assumed
+    ):
         result.assumed.append(guard)
     elif not result.masked:
         symbols = [ctx.generators[g] for g in unknown]
@@ -162,6 +165,15 @@ def _may_hold_for_all(ctx: Context, guard: Form) -> bool:
             lanes = [g for m in atom.args[0].terms for g in m if ctx.generators[g].varying]
             return all(_is_row(ctx, g) for g in lanes)
     return True
+
+
+def _narrow(ctx: Context, guard: Form, other: Form) -> bool:
+    """Whether both leave fewer values than a warp has lanes: ``n <= i`` and ``i < n + 8``."""
+    sides = [op.single_atom(ctx, guard), op.single_atom(ctx, other)]
+    if any(side is None or side.op != "lt0" for side in sides):
+        return False
+    width = sum((side.args[0] for side in sides if side is not None), number(0))
+    return width.is_constant and -width.constant - 1 < WARP_SIZE
 
 
 def _is_row(ctx: Context, g: int) -> bool:

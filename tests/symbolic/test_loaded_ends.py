@@ -31,6 +31,9 @@ OPEN = (
     "(int)w[0] < 0",
     "n == (unsigned long)-1",
     "n > (unsigned long)-2",
+    "n + 1 == 0",
+    "!(n + 1)",
+    "~n == 0",
 )
 DECIDED = {"(unsigned char)u[0] < 256": 2, "u[0] % 4 < 4": 2}
 

@@ -108,3 +108,13 @@ def test_lanes_below_0_have_the_greatest_values(kind: str) -> None:
     assert ranged.certainty == "bounded"
     wide = result(f"if (({kind})({i} - n) < 64) o[threadIdx.x] = 1;", "o", grid=(1,))
     assert any("n < threadIdx.x + 1" in text for text in wide.assumptions)
+
+
+@pytest.mark.parametrize(("scale", "width", "whole"), [(1, 31, False), (1, 32, True),
+                                                       (4, 64, False), (4, 128, True)])  # fmt: skip
+def test_a_window_must_be_as_wide_as_a_warp_to_let_one_through(
+    scale: int, width: int, whole: bool
+) -> None:
+    i = f"{scale} * (int)threadIdx.x"
+    found = result(f"if ({i} >= n && {i} < n + {width}) o[threadIdx.x] = 1;", "o", grid=(1,))
+    assert (count(found).min, count(found).max) == (4 if whole else 1, 4)

@@ -172,8 +172,11 @@ def _narrow(ctx: Context, guard: Form, other: Form) -> bool:
     sides = [op.single_atom(ctx, guard), op.single_atom(ctx, other)]
     if any(side is None or side.op != "lt0" for side in sides):
         return False
-    width = sum((side.args[0] for side in sides if side is not None), number(0))
-    return width.is_constant and -width.constant - 1 < WARP_SIZE
+    first, second = (side.args[0] for side in sides if side is not None)
+    width = first + second  # constant where the lanes and the sizes cancel out
+    lanes = Form({m: c for m, c in first.terms.items() if ctx.varying(Form({m: c}))})
+    spread = ctx.multiple_of(lanes) * (WARP_SIZE - 1)  # of 32 different values
+    return width.is_constant and -width.constant - 1 <= spread
 
 
 def _is_row(ctx: Context, g: int) -> bool:

@@ -14,11 +14,12 @@ from coalescecheck.symbolic.form import Context, Form
 _ANYTHING = ("data", "header", "param")
 
 
-def may_wrap(ctx: Context, type_: ScalarType, form: Form) -> bool:
+def may_wrap(ctx: Context, type_: ScalarType, form: Form, sizes: bool) -> bool:
     """Whether a condition of ``type_`` may see another value than ``form`` has.
 
     In 64 bits an unsigned value alone may be another: 2**64 - 1 is held as -1.  A signed one may
     where an unsigned loop variable was converted, which is then below 0 in its upper half.
+    Without ``sizes`` those are taken to fit, which ``fits`` says: ``i < n + 1``.
     """
     if type_.bits < 32 or None not in ctx.bounds(form):
         return False
@@ -28,7 +29,7 @@ def may_wrap(ctx: Context, type_: ScalarType, form: Form) -> bool:
     alone = any(form == Form({(g,): 1}) and s.low == 0 for g, s in unbounded.items())
     if alone:
         return type_.bits > 32
-    return any(s.kind != "param" for s in unbounded.values())  # sizes are taken to fit: ``fits``
+    return any(sizes or s.kind != "param" for s in unbounded.values())
 
 
 def as_signed(ctx: Context, form: Form, type_: ScalarType) -> Form:

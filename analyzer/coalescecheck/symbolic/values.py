@@ -260,14 +260,18 @@ class Values:
         if operator not in ("==", "!=") and self.has_base(left - right):
             return self._decided_by_places(left, right)
         compared = self._compared(operator, left, right, type_)
-        return self._unless_wrapped(compared, type_, left, right)
+        equality = operator in ("==", "!=")
+        return self._unless_wrapped(compared, type_, left, right, sizes=equality)
 
-    def _unless_wrapped(self, condition: Form, type_: ScalarType, *forms: Form) -> Form:
-        """``condition`` on ``forms``; what no loaded value could change by wrapping."""
+    def _unless_wrapped(
+        self, condition: Form, type_: ScalarType, *forms: Form, sizes: bool = True
+    ) -> Form:
+        """``condition`` on ``forms``, unless a loaded value, or one of the ``sizes``, that wraps
+        could change it."""
         varying = self.ctx.varying(condition)
         if not (condition.is_constant or varying):
             return condition  # not known anyway
-        if not any(loaded.may_wrap(self.ctx, type_, form) for form in forms):
+        if not any(loaded.may_wrap(self.ctx, type_, form, sizes) for form in forms):
             return condition
         varying = any(self.ctx.varying(form) for form in forms)
         return self.opaque_condition(varying, self.reason_of(*forms))

@@ -112,7 +112,7 @@ class Aliasing:
     def _function_writes(self, entry: FunctionEntry, env: Env) -> bool:
         known = self._writing.get(id(entry))
         if known is None:
-            self._writing[id(entry)] = False  # a recursion writes what its body does
+            self._writing[id(entry)] = True  # what a recursion writes is not known before its end
             known = entry.body is None or any(
                 True for part in _parts(entry.node) for _ in self._writes(part, env)
             )

@@ -79,3 +79,14 @@ def test_a_loaded_offset_may_be_below_0(halo: str, most: int) -> None:
     assert found.sectors is not None
     assert found.sectors.min <= 1
     assert found.sectors.max >= most
+
+
+@pytest.mark.parametrize("kind", ["unsigned", "unsigned long"])
+def test_a_guard_and_a_stride_up_to_a_size_stay_known(kind: str) -> None:
+    """Sizes and loop variables are taken to fit where lanes are compared with them."""
+    guard = f"{kind} i = threadIdx.x; if (i >= n) return;"
+    guarded = result(f"{guard} o[i] = 1;", "o", grid=(1,), parameters=PARAMETERS)
+    assert guarded.certainty == "exact-symbolic"
+    strided = result(f"for ({kind} i = threadIdx.x; i < 1000; i += 64) o[i] = 1;", "o",
+                     block=(64,), grid=(1,), parameters=PARAMETERS)  # fmt: skip
+    assert (strided.certainty, strided.requests) == ("exact", 32)  # 1000 floats in warps of 32

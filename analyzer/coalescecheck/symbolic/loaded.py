@@ -11,25 +11,21 @@ from dataclasses import replace
 from coalescecheck.ir.types import ScalarType
 from coalescecheck.symbolic.form import Context, Form
 
-_ANYTHING = ("data", "header", "param")
 
-
-def may_wrap(ctx: Context, type_: ScalarType, form: Form, sizes: bool) -> bool:
-    """Whether a condition of ``type_`` may see another value than ``form`` has.
+def may_wrap(ctx: Context, type_: ScalarType, form: Form, kinds: tuple[str, ...]) -> bool:
+    """Whether a condition of ``type_`` may see another value than ``form`` has, because of symbols
+    of these ``kinds``.
 
     In 64 bits an unsigned value alone may be another: 2**64 - 1 is held as -1.  A signed one may
     where an unsigned loop variable was converted, which is then below 0 in its upper half.
-    Without ``sizes`` those are taken to fit, which ``fits`` says: ``i < n + 1``.
     """
     if type_.bits < 32 or None not in ctx.bounds(form):
         return False
-    unbounded = {g: s for g, s in ctx.symbols(form) if s.high is None and s.kind in _ANYTHING}
+    unbounded = {g: s for g, s in ctx.symbols(form) if s.high is None and s.kind in kinds}
     if type_.kind != "uint":
         return any(s.kind == "header" and s.low == 0 for s in unbounded.values())
     alone = any(form == Form({(g,): 1}) and s.low == 0 for g, s in unbounded.items())
-    if alone:
-        return type_.bits > 32
-    return any(sizes or s.kind != "param" for s in unbounded.values())
+    return bool(unbounded) and (type_.bits > 32 or not alone)
 
 
 def as_signed(ctx: Context, form: Form, type_: ScalarType) -> Form:

@@ -260,20 +260,22 @@ class Values:
         if operator not in ("==", "!=") and self.has_base(left - right):
             return self._decided_by_places(left, right)
         compared = self._compared(operator, left, right, type_)
-        equality = operator in ("==", "!=")
-        return self._unless_wrapped(compared, type_, left, right, sizes=equality)
+        return self._unless_wrapped(compared, type_, left, right)
 
-    def _unless_wrapped(
-        self, condition: Form, type_: ScalarType, *forms: Form, sizes: bool = True
-    ) -> Form:
-        """``condition`` on ``forms``, unless a loaded value, or one of the ``sizes``, that wraps
-        could change it."""
-        varying = self.ctx.varying(condition)
-        if not (condition.is_constant or varying):
+    def _unless_wrapped(self, condition: Form, type_: ScalarType, *forms: Form) -> Form:
+        """``condition`` on ``forms``, unless it may be otherwise for values that wrap.
+
+        What is loaded may be anything.  Loop variables and sizes are taken to fit (``fits``), but
+        no code is dead because of that: ``n + 1 == 0``, or ``i != -1ul`` at the end of a list.
+        """
+        if not (condition.is_constant or self.ctx.varying(condition)):
             return condition  # not known anyway
-        if not any(loaded.may_wrap(self.ctx, type_, form, sizes) for form in forms):
-            return condition
         varying = any(self.ctx.varying(form) for form in forms)
+        kinds: tuple[str, ...] = ("data",)
+        if condition.is_constant:
+            kinds += ("header",) if varying else ("header", "param")
+        if not any(loaded.may_wrap(self.ctx, type_, form, kinds) for form in forms):
+            return condition
         return self.opaque_condition(varying, self.reason_of(*forms))
 
     def _compared(self, operator: str, left: Form, right: Form, type_: ScalarType) -> Form:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from coalescecheck.ir import expr as ir
@@ -10,6 +10,7 @@ from coalescecheck.ir.types import ScalarType
 from coalescecheck.launch import Dim3
 from coalescecheck.symbolic import loaded
 from coalescecheck.symbolic import operators as op
+from coalescecheck.symbolic.comparisons import compared, wraps_in_64
 from coalescecheck.symbolic.fits import UNHARMED, Fits
 from coalescecheck.symbolic.floats import Part, is_arithmetic, parts_of
 from coalescecheck.symbolic.form import ZERO, Bounds, Context, Form, Symbol, number
@@ -259,8 +260,8 @@ class Values:
             return self._decided_by_places(left, right)
         if operator not in ("==", "!=") and self.has_base(left - right):
             return self._decided_by_places(left, right)
-        compared = self._compared(operator, left, right, type_)
-        return self._unless_wrapped(compared, type_, left, right)
+        holds = compared(ctx, operator, left, right, type_)
+        return self._unless_wrapped(holds, type_, left, right)
 
     def _unless_wrapped(self, condition: Form, type_: ScalarType, *forms: Form) -> Form:
         """``condition`` on ``forms``, unless it may be otherwise for values that wrap.
@@ -277,40 +278,6 @@ class Values:
         if not any(loaded.may_wrap(self.ctx, type_, form, kinds) for form in forms):
             return condition
         return self.opaque_condition(varying, self.reason_of(*forms))
-
-    def _compared(self, operator: str, left: Form, right: Form, type_: ScalarType) -> Form:
-        ctx = self.ctx
-        wraps = self._may_wrap_64(type_, left, right)
-        less = op.less_modulo if wraps else self._less_of(type_)
-        match operator:
-            case "==":
-                return op.equal(ctx, left, right)
-            case "!=":
-                return op.negate(ctx, op.equal(ctx, left, right))
-            case "<":
-                return less(ctx, left, right)
-            case ">":
-                return less(ctx, right, left)
-            case "<=":
-                return op.negate(ctx, less(ctx, right, left))
-        return op.negate(ctx, less(ctx, left, right))
-
-    def _less_of(self, type_: ScalarType) -> Callable[[Context, Form, Form], Form]:
-        """``left < right`` in ``type_``."""
-        return self._less_unsigned if type_.kind == "uint" and type_.bits >= 32 else op.less
-
-    def _less_unsigned(self, ctx: Context, left: Form, right: Form) -> Form:
-        """Lanes with ``i - n`` below 0 hold the greatest values: ``i - n < 8u`` has two ends."""
-        below = op.less(ctx, left, right)
-        if self._dips(left):
-            below = op.both(ctx, op.negate(ctx, op.less(ctx, left, ZERO)), below)
-        if self._dips(right):
-            below = op.either(ctx, op.less(ctx, right, ZERO), below)
-        return below
-
-    def _dips(self, form: Form) -> bool:
-        """Whether a size decides which lanes are below 0."""
-        return self.ctx.varying(form) and self.ctx.bounds(form)[0] is None
 
     def _decided_by_places(self, left: Form, right: Form) -> Form:
         varying = self.ctx.varying(left) or self.ctx.varying(right)
@@ -333,19 +300,6 @@ class Values:
             return chosen
         return self.opaque_condition(self.ctx.varying(address), "a null check")
 
-    def _may_wrap_64(self, type_: ScalarType, *forms: Form) -> bool:
-        """Whether a 64-bit unsigned operand may be below 0, where its form is not C's value but
-        congruent to it modulo 2**64; unbounded ones are taken to hold, as in ``settle``."""
-        if type_.kind != "uint" or type_.bits < 64:
-            return False
-        return any(self._may_be_below_0(form) for form in forms)
-
-    def _may_be_below_0(self, form: Form) -> bool:
-        low, high = self.ctx.bounds(form)
-        if low is not None:
-            return low < 0
-        return (high is not None and high < 0) or op.only_blocks_unbounded(self.ctx, form)
-
     def _integer(self, operator: str, left: Form, right: Form, type_: ScalarType) -> Form:
         ctx = self.ctx
         match operator:
@@ -360,7 +314,7 @@ class Values:
         left, right = self._settled(left, type_), self._settled(right, type_)
         if not _survives_a_wrap(operator, right):
             self.fits.matters()
-        if operator not in "&|^" and self._may_wrap_64(type_, left, right):
+        if operator not in "&|^" and wraps_in_64(ctx, type_, left, right):
             varying = ctx.varying(left) or ctx.varying(right)
             return self.opaque(type_, varying, "a 64-bit unsigned value below 0")
         return _SETTLED[operator](ctx, left, right)

@@ -118,3 +118,17 @@ def test_a_window_must_be_as_wide_as_a_warp_to_let_one_through(
     i = f"{scale} * (int)threadIdx.x"
     found = result(f"if ({i} >= n && {i} < n + {width}) o[threadIdx.x] = 1;", "o", grid=(1,))
     assert (count(found).min, count(found).max) == (4 if whole else 1, 4)
+
+
+@pytest.mark.parametrize(
+    ("index", "named"),
+    [
+        ("(unsigned)({i} - n)", False),  # -1 and 0 are in different sectors, wrapped or not
+        ("(unsigned long)(unsigned)({i} - n) * 4", False),
+        ("(unsigned long)(unsigned)({i} - n) * 3 + threadIdx.x", True),  # -3 + 5 and 0 + 4 are not
+        ("(unsigned long)(unsigned)({i} - n) + 5", True),
+    ],
+)
+def test_what_wraps_in_32_bits_and_goes_on_in_64_is_named(index: str, named: bool) -> None:
+    found = result(f"o[{index.format(i='(int)threadIdx.x')}] = 1;", "o", grid=(1,))
+    assert any("0 <= threadIdx.x - n" in a or "0 <= -n" in a for a in found.assumptions) == named

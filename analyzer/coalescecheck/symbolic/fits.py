@@ -25,11 +25,13 @@ ABOVE, BELOW = "< 2**32", ">= 0"
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A value that is taken to be at least 0 (``low``) and less than 2**32 (``high``)."""
+    """A value that is taken to be at least 0 (``low``) and less than 2**32 (``high``); ``short``
+    if it is of 32 bits."""
 
     form: Form
     low: bool
     high: bool
+    short: bool
 
     def text(self, ctx: Context, renderer: Renderer) -> str:
         """What is taken to hold, in words."""
@@ -82,8 +84,9 @@ class Fits:
         unbounded = [s for _, s in self._ctx.symbols(form) if s.low is None or s.high is None]
         alone = len(unbounded) == 1 and form in map(self._ctx.symbol, unbounded)  # of 32 bits
         if any(s.kind == "param" for s in unbounded) and (low is None or not alone):
-            above = high is None and not alone and type_.bits == 32
-            self._here.setdefault(Fit(form, low is None, above), False)
+            short = type_.bits == 32
+            fit = Fit(form, low is None, high is None and not alone and short, short)
+            self._here.setdefault(fit, False)
 
     def read(self, name: str) -> None:
         """A variable is read."""
@@ -98,6 +101,13 @@ class Fits:
         """``form`` is widened: with a size times a lane's own number a wrap would change it."""
         if self._here and any(self._is_scaled(monomial) for monomial in form.terms):
             self.matters()
+
+    def goes_on(self) -> None:
+        """What has been read here is added to or multiplied in more bits.  The lanes on both sides
+        of the place where 32 bits wrap are then no longer at the ends of lines."""
+        for fit in self._here:
+            if fit.short and self._ctx.varying(fit.form):
+                self._here[fit] = True
 
     def _is_scaled(self, monomial: tuple[int, ...]) -> bool:
         form = Form({monomial: 1})

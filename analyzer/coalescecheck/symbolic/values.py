@@ -302,6 +302,9 @@ class Values:
 
     def _integer(self, operator: str, left: Form, right: Form, type_: ScalarType) -> Form:
         ctx = self.ctx
+        moved = operator in "+-" or (operator == "*" and not _is_power_of_2(left, right))
+        if moved and type_.bits > 32 and not (self.has_base(left) or self.has_base(right)):
+            self.fits.goes_on()
         match operator:
             case "+":
                 return left + right
@@ -355,6 +358,11 @@ _SETTLED = {
     "min": op.minimum,
     "max": op.maximum,
 }
+
+
+def _is_power_of_2(*forms: Form) -> bool:
+    """Whether one of the forms is a constant power of 2, such as the size of an element."""
+    return any(f.is_constant and f.constant.bit_count() == 1 for f in forms)
 
 
 def _survives_a_wrap(operator: str, right: Form) -> bool:

@@ -44,3 +44,30 @@ def test_only_loops_without_any_way_out_are_reported(tmp_path: Path) -> None:
     unreached = next(a for a in kernels["forever"].accesses if "2" in a.access.index)
     assert unreached.requests == 0
     assert {k.status for k in kernels.values()} == {"analysed"}
+
+
+INSIDE = """
+__global__ void first(float *a, int n)
+{
+    for (int i = 0; i < n; i++) {
+        a[i * 32 + threadIdx.x] = 1;
+        for (unsigned j = n; j >= 0; j--)
+            ;
+        a[i] = 2;
+    }
+    a[5] = 3;
+}
+void run(float *a, int n) { first<<<1, 32>>>(a, n); }
+"""
+
+
+def test_a_loop_that_comes_to_an_endless_one_runs_once(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(INSIDE)
+    (kernel,) = coalescecheck.analyze(path).kernels
+    seen = [
+        (a.access.index, a.totals and (a.totals.requests.min, a.totals.requests.max))
+        for a in kernel.accesses
+    ]
+    assert seen == [("a[i * 32 + threadIdx.x]", (0, 1)), ("a[i]", (0, 0)), ("a[5]", (0, 1))]
+    assert kernel.accesses[2].guards == ("n < 1",)

@@ -16,7 +16,7 @@ from coalescecheck.arch import TAGS_PER_CYCLE
 from coalescecheck.facts import Fact
 from coalescecheck.ir.kernel import Kernel, Param, Space
 from coalescecheck.launch import WARP_SIZE, Dim3, Launch
-from coalescecheck.simulate import UNDEFINED, AccessTrace, Simulation, simulate
+from coalescecheck.simulate import UNDEFINED, AccessTrace, Simulation, course_of, simulate
 from coalescecheck.symbolic import Summary, summarize
 from coalescecheck.symbolic.fits import met_by_small_sizes
 
@@ -25,8 +25,8 @@ SAMPLE_GRID = Dim3(3, 2, 2)
 ENOUGH_STEPS = 80  # after a longer sample a second one is not simulated
 SAMPLE_VALUES = (40, 37)  # sizes that are and are not multiples of 8; both beyond a warp
 SMALL_VALUE = 40  # stands in for sizes that would take too long
-TINY_VALUE = 6  # and for those that still do
-MAX_STEPS = 250  # statements executed for one sample
+TINY_VALUE = 5  # and for those that still do
+MAX_STEPS = 150  # statements executed for one sample
 HEAVY = 20_000  # steps of reading a kernel from which on it is not read again for every sample
 MAX_WORK = 60  # accesses of one thread that are simulated at the given sizes
 UNKNOWN_SIZE = 8  # bytes of a type that is not known: a multiple of any scalar's alignment
@@ -72,6 +72,7 @@ def verify(
     # what ends most loops soon, for accesses that are not reached
     shorter = _samples(kernel, launch, params, facts, TINY_VALUE, (TINY_VALUE,))
     enough = ENOUGH_STEPS if summary.steps <= HEAVY else 0
+    course = course_of(kernel)
     while choices and steps <= enough:
         sample = choices.pop(0)
         run = simulate(
@@ -80,6 +81,7 @@ def verify(
             params=sample.params,
             blocks=sample.blocks,
             max_steps=MAX_STEPS,
+            course=course,
         )
         steps += run.steps
         for race in _races(kernel, run):

@@ -5,6 +5,7 @@ with the symbolic analysis and nothing else, so that the agreement of the two me
 """
 
 from coalescecheck.simulate.accesses import Hazard
+from coalescecheck.simulate.course import Course, course_of
 from coalescecheck.simulate.races import Race
 from coalescecheck.simulate.run import MAX_STEPS, Simulation, simulate
 from coalescecheck.simulate.trace import AccessTrace
@@ -15,8 +16,10 @@ __all__ = [
     "MAX_STEPS",
     "UNDEFINED",
     "AccessTrace",
+    "Course",
     "Hazard",
     "Race",
     "Simulation",
+    "course_of",
     "simulate",
 ]

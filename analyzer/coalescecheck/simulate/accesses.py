@@ -18,6 +18,7 @@ from coalescecheck.ir.kernel import Access, Atomic, Kernel, Load, Space, Store
 from coalescecheck.ir.types import PTR
 from coalescecheck.launch import WARP_SIZE
 from coalescecheck.simulate import atomics
+from coalescecheck.simulate.course import Course
 from coalescecheck.simulate.environment import Environment
 from coalescecheck.simulate.lanes import Batch, Mask, requests_of
 from coalescecheck.simulate.memory_map import AddressSpace, Part
@@ -82,6 +83,7 @@ class AccessUnit:
         recorder: Recorder,
         races: RaceDetector | None,
         hazards: Hazards,
+        course: Course | None,
     ) -> None:
         self._accesses = kernel.accesses
         self._space = space
@@ -90,6 +92,7 @@ class AccessUnit:
         self._recorder = recorder
         self._races = races
         self._hazards = hazards
+        self._course = course
         per_block = np.arange(batch.warps_per_block)
         self._warps = (batch.linear_block[:, None] * batch.warps_per_block + per_block).reshape(-1)
         self._every = np.arange(batch.size, dtype=np.int64)
@@ -105,14 +108,18 @@ class AccessUnit:
                 if part.region.space is Space.SHARED:
                     self._races.read(self._race_touch(access, width, part))
         for delta, var in ((0, stmt.var), *stmt.more):
-            value = self._read(access, parts, delta, var, address)
-            self._environment.assign(var.name, value, mask)
+            if self._course is None or var.name in self._course.variables:
+                value = self._read(access, parts, delta, var, address)
+                self._environment.assign(var.name, value, mask)
 
     def store(self, stmt: Store, mask: Mask) -> None:
         """``*address = value`` and the further scalars of the piece."""
         access = self._accesses[stmt.access]
         width = access.pieces[stmt.piece].width
         address = self._environment.evaluate(stmt.address)
+        if self._course is not None and id(stmt) not in self._course.stores:
+            self._touch(access, width, address, mask)
+            return
         scalars = [
             (delta, expr, self._environment.evaluate(expr))
             for delta, expr in ((0, stmt.value), *stmt.more)
@@ -133,6 +140,9 @@ class AccessUnit:
         """``var = atomic op``; the old value depends on an order the hardware chooses."""
         access = self._accesses[stmt.access]
         address = self._environment.evaluate(stmt.address)
+        if self._course is not None and id(stmt) not in self._course.stores:
+            self._touch(access, access.pieces[0].width, address, mask)
+            return
         operands = [self._environment.evaluate(expr) for expr in stmt.operands]
         kind = stmt.var.type if stmt.var is not None else stmt.operands[0].type
         taint = join(address.taint, mask.taint, *(operand.taint for operand in operands))

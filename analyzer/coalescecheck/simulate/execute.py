@@ -33,6 +33,7 @@ from coalescecheck.ir.kernel import (
 )
 from coalescecheck.simulate import warp_ops
 from coalescecheck.simulate.accesses import AccessUnit
+from coalescecheck.simulate.course import Course
 from coalescecheck.simulate.environment import Environment
 from coalescecheck.simulate.lanes import Batch, Mask
 from coalescecheck.simulate.memory_map import AddressSpace
@@ -87,6 +88,7 @@ class Machine:
         space: AddressSpace,
         recorder: Recorder,
         budget: Budget,
+        course: Course | None,
     ) -> None:
         self._batch = batch
         self._environment = environment
@@ -95,6 +97,7 @@ class Machine:
         self._space = space
         self._recorder = recorder
         self._budget = budget
+        self._followed = None if course is None else course.statements
         # Lanes that jumped to the end of a label, and to the step of a loop.
         self._left: dict[str, Bools] = {}
         self._continued: dict[str, Bools] = {}
@@ -103,7 +106,10 @@ class Machine:
 
     def run(self, stmts: tuple[Stmt, ...], mask: Mask) -> Mask:
         """Run a list of statements; the mask of lanes that fall through its end."""
+        followed = self._followed
         for position, stmt in enumerate(stmts):
+            if followed is not None and id(stmt) not in followed:
+                continue
             if not mask.alive:
                 self._skip(stmts[position:], mask)
                 return mask

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from coalescecheck.ir.kernel import Array, Kernel, Space
 from coalescecheck.launch import Launch
-from coalescecheck.simulate.aliases import arrays_read
 from coalescecheck.simulate.lanes import Batch, Mask, Requests, requests_of
 from coalescecheck.simulate.storage import Copies, MadeUp, Storage
 from coalescecheck.simulate.values import UNDEFINED, Bools, Value
@@ -107,7 +106,14 @@ class Part:
 class AddressSpace:
     """All regions of one kernel under one launch."""
 
-    def __init__(self, kernel: Kernel, launch: Launch, buffers: Mapping[str, NDArray[Any]]) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        launch: Launch,
+        buffers: Mapping[str, NDArray[Any]],
+        readable: frozenset[str] | None,
+    ) -> None:
+        """Stores to arrays that are not ``readable`` (None: all are) need not be remembered."""
         self.names: list[str] = [""]
         self.bases: dict[str, Value] = {}
         self._launch = launch
@@ -118,7 +124,6 @@ class AddressSpace:
         self._frames: dict[Space, list[Array]] = {Space.SHARED: [], Space.LOCAL: []}
         self._given = {name: _bytes_of(buffer) for name, buffer in buffers.items()}
         self._global_regions: dict[str, Region] = {}
-        readable = arrays_read(kernel)
         for array in kernel.arrays.values():
             if array.space in self._frames:
                 self._frames[array.space].append(array)

@@ -18,6 +18,7 @@ from coalescecheck.ir.kernel import Kernel, Op
 from coalescecheck.launch import WARP_SIZE, Dim3, Launch
 from coalescecheck.simulate.accesses import AccessUnit, Hazard, Hazards
 from coalescecheck.simulate.compiled import Compiler
+from coalescecheck.simulate.course import Course
 from coalescecheck.simulate.environment import Environment
 from coalescecheck.simulate.execute import Budget, Machine, StepLimitError
 from coalescecheck.simulate.lanes import Batch, Mask
@@ -65,15 +66,17 @@ def simulate(
     max_steps: int = MAX_STEPS,
     keep_addresses: bool = False,
     detect_races: bool = True,
+    course: Course | None = None,
 ) -> Simulation:
     """Run ``kernel`` under ``launch``: all blocks, or the ``blocks`` given as (x, y, z).
 
     ``params`` are scalar parameters by name (the launch's arguments are the default),
     ``buffers`` the contents of arrays by name; arrays without contents read as small made-up
     numbers.  ``max_steps`` bounds the statements executed, each for a whole batch of blocks.
+    With a ``course`` only the traces and races are right, not the buffers.
     """
     return _Run(
-        kernel, launch, params or {}, buffers or {}, max_steps, keep_addresses, detect_races
+        kernel, launch, params or {}, buffers or {}, max_steps, keep_addresses, detect_races, course
     ).all_of(blocks)
 
 
@@ -89,13 +92,15 @@ class _Run:
         max_steps: int,
         keep_addresses: bool,
         detect_races: bool,
+        course: Course | None,
     ) -> None:
         if launch.block is None or launch.grid is None:
             raise UsageError("a simulation needs the block and the grid")
         self._kernel = kernel
         self._block, self._grid = launch.block, launch.grid
         self._buffers = buffers
-        self._space = AddressSpace(kernel, launch, buffers)
+        self._course = course
+        self._space = AddressSpace(kernel, launch, buffers, None if course is None else course.read)
         self._recorder = Recorder(len(kernel.accesses), keep_addresses)
         self._hazards = Hazards()
         self._compiler = Compiler()
@@ -160,10 +165,24 @@ class _Run:
         )
         detector = self._detector(batch)
         unit = AccessUnit(
-            self._kernel, self._space, batch, environment, self._recorder, detector, self._hazards
+            self._kernel,
+            self._space,
+            batch,
+            environment,
+            self._recorder,
+            detector,
+            self._hazards,
+            self._course,
         )
         machine = Machine(
-            batch, environment, unit, detector, self._space, self._recorder, self._budget
+            batch,
+            environment,
+            unit,
+            detector,
+            self._space,
+            self._recorder,
+            self._budget,
+            self._course,
         )
         try:
             machine.run(self._kernel.body, everyone)

@@ -22,7 +22,7 @@ from coalescecheck.symbolic.form import Context, Form, Symbol, number
 from coalescecheck.symbolic.loops import LoopSolver
 from coalescecheck.symbolic.prepared import prepared
 from coalescecheck.symbolic.reach import LoopInfo, Reach
-from coalescecheck.symbolic.state import Frame, State
+from coalescecheck.symbolic.state import Frame, Progress, State
 from coalescecheck.symbolic.values import Environment, Geometry, Values, type_bounds
 
 MAX_STEPS = 120_000  # units of work, about 50 us each; a kernel that needs more is given up
@@ -51,11 +51,13 @@ class Interpreter:
         self.reaches: list[Reach] = []
         self.recording = True
         self.endless: dict[Span, None] = {}  # loops that nothing ever ends
+        self.dead_ends = 0  # how often a loop without an end was come to
         self.frames: list[Frame] = []
         self.loops: list[LoopInfo] = []
         self.steps = 0  # units of work so far
-        known = prepared(kernel)
-        self.live, self._relevant = known.live, known.relevant
+        self.prepared = prepared(kernel)
+        self.live, self._relevant = self.prepared.live, self.prepared.relevant
+        self.followed: frozenset[int] | None = None  # statements, by id; None: all
         self._solver = LoopSolver(self)
         self._cells = Cells(kernel, ctx)
 
@@ -82,9 +84,12 @@ class Interpreter:
 
     def block(self, body: tuple[ir.Stmt, ...], state: State | None) -> State | None:
         """The state after ``body``; None when its end is never reached."""
+        followed = self.followed
         for stmt in body:
             if state is None:
                 return None
+            if followed is not None and id(stmt) not in followed:
+                continue
             self.spend(0)
             state = self._statement(stmt, state)
         return state
@@ -273,6 +278,10 @@ class Interpreter:
                 (frame.exits if leaving else frame.continues).append(state)
                 return
             frame.passed = True
+
+    def reached(self) -> Progress:
+        """Where the run stands."""
+        return Progress(self.reaches, self.frames)
 
     def conjunction(self, conditions: Iterable[Form]) -> Form:
         """All of ``conditions`` as one truth value."""

@@ -1,7 +1,8 @@
 """Loops: a body is run once from placeholders and once for the iteration number k.
 
-The first run is silent and shows how each variable changes; ``closed_forms`` says what each is
-when iteration k starts.  The second run records the accesses.
+The first run is silent and shows how each variable changes, so it passes over all that only
+computes addresses; ``closed_forms`` says what each variable is when iteration k starts.  The second
+run records the accesses.
 """
 
 from __future__ import annotations
@@ -37,25 +38,57 @@ class LoopSolver:
         self._assigned: dict[int, dict[str, ScalarType]] = {}
         self._stores: dict[int, bool] = {}
         self._flags: dict[int, dict[str, bool]] = {}
+        self._both: dict[tuple[frozenset[int], frozenset[int]], frozenset[int]] = {}
 
     def loop(self, stmt: ir.Loop, state: State) -> State | None:
         """The state after the loop; accesses inside are recorded with their LoopInfo."""
         state = State(self._it.live.before(stmt, state.env), state.path)
         assigned = self._assigned_in(stmt, state.env)
-        headers, first, mark = self._explore(stmt, state, assigned)
-        if first.end is None or (first.condition == ZERO and not stmt.test_first):
+        changes = self._it.prepared.changes(stmt, self._it.live.before(stmt, assigned))
+        solved = self._solved(stmt, state, assigned, self._within(changes))
+        if solved is None:
             return self._once(stmt, state)
+        first, iteration, info, exact = solved
+        info.steady = exact or all(falls(self._ctx, c, info.counter) for c in info.entry)
+        endless = first.condition == op.ONE and not _may_wrap(stmt.condition)
+        trips = None if iteration.exits else trips_of(self._ctx, info, stmt.test_first)
+        return self._after(stmt, state, trips, iteration, info, assigned, endless)
+
+    def _within(self, changes: frozenset[int]) -> frozenset[int]:
+        """``changes`` as far as they are followed here."""
+        around = self._it.followed
+        if around is None:
+            return changes
+        known = self._both.get((changes, around))
+        if known is None:
+            known = self._both[changes, around] = changes & around
+        return known
+
+    def _solved(
+        self,
+        stmt: ir.Loop,
+        state: State,
+        assigned: dict[str, ScalarType],
+        followed: frozenset[int] | None,
+    ) -> tuple[Iteration, Iteration, LoopInfo, bool] | None:
+        """Both runs of the body, the first one through the statements ``followed``; None where it
+        never comes to its end."""
+        it = self._it
+        headers, first, mark = self._explore(stmt, state, assigned, followed)
+        if first.end is None or (first.condition == ZERO and not stmt.test_first):
+            return None
         counter = Symbol(f"k{stmt.span.line or ''}", "counter", False, 0, None)
         solution, limit, k, exact = self._closed.solve(
             stmt, headers, first, mark, counter, assigned
         )
         info = LoopInfo(next(iter(k.generators())), stmt.span, limit)
         env = {n: form for n, form in state.env.items() if not _is_lost(n, first.end)} | solution
+        before, ends = it.reached(), it.dead_ends
         iteration = self._iteration(stmt, env, state, info)
-        info.steady = exact or all(falls(self._ctx, c, info.counter) for c in info.entry)
-        endless = first.condition == op.ONE and not _may_wrap(stmt.condition)
-        trips = None if iteration.exits else trips_of(self._ctx, info, stmt.test_first)
-        return self._after(stmt, state, trips, iteration, info, assigned, endless)
+        if iteration.end is None and it.dead_ends > ends and followed is not it.followed:
+            before.restore()  # the first run has passed over a loop that never ends
+            return self._solved(stmt, state, assigned, it.followed)
+        return first, iteration, info, exact
 
     def _once(self, stmt: ir.Loop, state: State) -> State | None:
         """A loop whose body never comes to a second iteration: ``do { } while (0)``."""
@@ -94,15 +127,21 @@ class LoopSolver:
         return known | {name: cell_type(name) for name in cells}
 
     def _explore(
-        self, stmt: ir.Loop, state: State, assigned: dict[str, ScalarType]
+        self,
+        stmt: ir.Loop,
+        state: State,
+        assigned: dict[str, ScalarType],
+        followed: frozenset[int] | None,
     ) -> tuple[dict[str, Header], Iteration, int]:
-        """Run the body from placeholders until the varying flags no longer change."""
+        """Run what is ``followed`` of the body from placeholders until the varying flags no longer
+        change."""
         ctx, it = self._ctx, self._it
         present = [name for name in assigned if name in state.env]
         seen = self._flags.get(id(stmt), {})  # flags only grow, so earlier rounds need no repeat
         flags = {n: seen.get(n, False) or ctx.varying(state.env[n]) for n in present}
         recording, it.recording = it.recording, False
-        around = [(f.info, len(f.info.carry)) for f in it.frames if f.info is not None]
+        around, it.followed = it.followed, followed
+        before = it.reached()
         for _ in range(FLAG_ROUNDS):
             mark = len(ctx.generators)
             headers = {
@@ -120,9 +159,8 @@ class LoopSolver:
             if grown == flags:
                 break
             flags = grown
-        it.recording = recording
-        for info, known in around:  # jumps of silent runs: they are made again
-            del info.carry[known:]
+        it.recording, it.followed = recording, around
+        before.restore()  # jumps of silent runs are made again
         self._flags[id(stmt)] = flags
         return headers, first, mark
 
@@ -201,6 +239,7 @@ class LoopSolver:
         staying = self._staying(iteration, info, trips)
         if iteration.normal_exit is None or endless:
             if not broke:
+                self._it.dead_ends += 1
                 if not iteration.escaped:
                     self._it.endless[stmt.span] = None
                 return None

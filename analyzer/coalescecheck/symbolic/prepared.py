@@ -6,9 +6,12 @@ change of the launch that is tried.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
-from coalescecheck.ir.kernel import Kernel
+from coalescecheck.ir.expr import Expr
+from coalescecheck.ir.kernel import Atomic, Kernel, Loop, Stmt, Store, expressions, walk
+from coalescecheck.ir.slicing import Slicer
 from coalescecheck.symbolic.liveness import Liveness
 from coalescecheck.symbolic.relevance import Relevance
 
@@ -19,6 +22,28 @@ class Prepared:
     def __init__(self, kernel: Kernel) -> None:
         self.relevant = Relevance(kernel)
         self.live = Liveness(kernel.body, self.relevant.variable)
+        self._private = any(map(self._writes_cells, walk(kernel.body)))
+        self._slicer = Slicer(kernel.body, self._reads, self._is_wanted)
+        self._slices: dict[int, frozenset[int]] = {}
+
+    def changes(self, loop: Loop, names: Iterable[str]) -> frozenset[int]:
+        """The statements of a loop that decide how its variables ``names`` change, by identity."""
+        known = self._slices.get(id(loop))
+        if known is None:
+            known = self._slices[id(loop)] = self._slicer.inside(loop, names).statements
+        return known
+
+    def _reads(self, stmt: Stmt) -> tuple[Expr, ...]:
+        """What the value of a variable or the course of a thread may depend on."""
+        plain = isinstance(stmt, Store | Atomic) and not self._writes_cells(stmt)
+        return expressions(stmt)[:1] if plain else expressions(stmt)
+
+    def _is_wanted(self, stmt: Stmt) -> bool:
+        """Whether it may change what is known of the cells of per-thread arrays."""
+        return self._writes_cells(stmt) or (self._private and isinstance(stmt, Atomic))
+
+    def _writes_cells(self, stmt: Stmt) -> bool:
+        return isinstance(stmt, Store) and self.relevant.contents(stmt)
 
 
 class _Same:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from coalescecheck.ir.expr import ArrayBase, Call, Expr, Undefined, Var, children
+from coalescecheck.ir.expr import Expr, variables_of
 from coalescecheck.ir.kernel import (
     Assign,
     Atomic,
@@ -24,8 +24,7 @@ from coalescecheck.ir.kernel import (
     WarpOp,
     walk,
 )
-
-ANYWHERE = "*"  # stands for the arrays that an address of unknown origin may reach
+from coalescecheck.ir.origins import Origins
 
 
 class Relevance:
@@ -41,7 +40,7 @@ class Relevance:
         roots: list[Expr] = []
         for stmt in walk(kernel.body):
             roots += self._noted(stmt)
-        self._origins = _origins(self._sources, self._loads) if self._private else {}
+        self._origins = Origins(kernel)
         self._need(roots)
         self._read: set[str] = set()  # arrays whose contents matter
         self._followed: set[int] = set()
@@ -76,7 +75,7 @@ class Relevance:
 
     def _need(self, exprs: Iterable[Expr]) -> None:
         for expr in exprs:
-            for name in _variables(expr):
+            for name in variables_of(expr):
                 if name not in self._needed:
                     self._needed.add(name)
                     self._waiting.append(name)
@@ -99,52 +98,5 @@ class Relevance:
         """The per-thread arrays that an address may lie in: all, unless its origin is known."""
         if not self._private:
             return set()
-        found = _directly(address).union(*(self._origins.get(n, ()) for n in _variables(address)))
-        return self._private if ANYWHERE in found or not found else self._private & found
-
-
-def _origins(
-    sources: dict[str, list[Expr]], loads: dict[str, list[Load]]
-) -> dict[str, frozenset[str]]:
-    """The arrays whose addresses may be in each variable."""
-    origins: dict[str, set[str]] = {}
-    users: dict[str, list[str]] = {}
-    for name, exprs in sources.items():
-        for expr in exprs:
-            origins.setdefault(name, set()).update(_directly(expr))
-            for used in _variables(expr):
-                users.setdefault(used, []).append(name)
-    for name, statements in loads.items():
-        if any(_may_be_address(load, name) for load in statements):
-            origins.setdefault(name, set()).add(ANYWHERE)
-    waiting = [name for name, found in origins.items() if found]
-    while waiting:
-        name = waiting.pop()
-        for user in users.get(name, ()):
-            if not origins[name] <= origins[user]:
-                origins[user] |= origins[name]
-                waiting.append(user)
-    return {name: frozenset(found) for name, found in origins.items() if found}
-
-
-def _may_be_address(load: Load, name: str) -> bool:
-    types = [var.type for var in (load.var, *(v for _, v in load.more)) if var.name == name]
-    return any(t.size == 8 and t.kind != "float" for t in types)
-
-
-def _directly(expr: Expr) -> set[str]:
-    """The arrays that an expression names; any, where a pointer comes from nowhere."""
-    if isinstance(expr, ArrayBase):
-        return {expr.array}
-    unknown = isinstance(expr, Call | Undefined) and expr.type.kind == "ptr"
-    found = {ANYWHERE} if unknown else set()
-    return found.union(*(_directly(child) for child in children(expr)))
-
-
-def _variables(expr: Expr) -> set[str]:
-    if isinstance(expr, Var):
-        return {expr.name}
-    found: set[str] = set()
-    for child in children(expr):
-        found |= _variables(child)
-    return found
+        found = self._origins.of(address)
+        return self._private if found is None else self._private & found

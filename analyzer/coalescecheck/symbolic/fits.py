@@ -20,6 +20,7 @@ from coalescecheck.symbolic.render import UNWRITTEN, Renderer
 
 LONGEST = 100  # characters; a longer value is named by the sizes in it
 UNHARMED = 20  # bits that can be shifted out: what is left of 2**32 is a whole number of lines
+UNNAMED = ("data", "header")  # kinds of symbols that have no name in the source
 ABOVE, BELOW = "< 2**32", ">= 0"
 
 
@@ -35,10 +36,12 @@ class Fit:
 
     def text(self, ctx: Context, renderer: Renderer) -> str:
         """What is taken to hold, in words."""
+        symbols = [s for _, s in ctx.symbols(self.form)]
         text = renderer.text(self.form)
-        if len(text) > LONGEST or UNWRITTEN in text:
-            sizes = sorted({s.name for _, s in ctx.symbols(self.form) if s.kind == "param"})
-            return f"unsigned values made of {', '.join(sizes)} stay {ABOVE}"
+        if len(text) > LONGEST or UNWRITTEN in text or any(s.kind in UNNAMED for s in symbols):
+            sizes = sorted({s.name for s in symbols if s.kind == "param"})
+            held = "do not wrap" if self.low else f"stay {ABOVE}"
+            return f"unsigned values made of {', '.join(sizes)} {held}"
         if not self.high:
             return f"{text} {BELOW}"
         return f"0 <= {text} {ABOVE}" if self.low else f"{text} {ABOVE}"

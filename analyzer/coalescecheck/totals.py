@@ -8,7 +8,6 @@ was counted.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import reduce
 
 from coalescecheck.analysis import AccessResult, AccessTotals, KernelTotals, Total
@@ -61,4 +60,4 @@ def _of(access: AccessResult) -> AccessTotals:
     if not access.assumptions:
         return found
     parts = (found.requests, found.units, found.ideal, found.excess)
-    return AccessTotals(*(replace(part, assumed=True) for part in parts))
+    return AccessTotals(*(Total(part.min, part.max, assumed=True) for part in parts))

@@ -8,6 +8,7 @@ Memory"), so every count comes from the sorted start addresses of the active lan
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +18,12 @@ from coalescecheck.arch import LINE_BYTES, PAIR_BYTES, SECTOR_BYTES, TAGS_PER_CY
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
+_SIZES = (SECTOR_BYTES, PAIR_BYTES, LINE_BYTES, 1)  # of what a Footprint counts
+
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """What each request touches: counts per request, ``[w]``."""
+    """What each request touches: counts per request, ``[w]``, of what ``_SIZES`` gives."""
 
     sectors: Ints
     pairs: Ints
@@ -40,33 +43,27 @@ class Footprint:
 
 def footprint(addresses: Ints, active: Bools, width: int) -> Footprint:
     """All counts of global requests at once, from one sort."""
-    ends = _ends(addresses, active, width)
-    return Footprint(
-        sectors=_granules(*ends, SECTOR_BYTES),
-        pairs=_granules(*ends, PAIR_BYTES),
-        lines=_granules(*ends, LINE_BYTES),
-        unique_bytes=_granules(*ends, 1),
-    )
+    return Footprint(*_granules(*_ends(addresses, active, width), _SIZES))
 
 
 def count_sectors(addresses: Ints, active: Bools, width: int) -> Ints:
     """Distinct 32-byte sectors over all bytes that the active lanes touch."""
-    return _granules(*_ends(addresses, active, width), SECTOR_BYTES)
+    return _distinct(addresses, active, width, SECTOR_BYTES)
 
 
 def count_pairs(addresses: Ints, active: Bools, width: int) -> Ints:
     """Distinct aligned 64-byte pairs of sectors."""
-    return _granules(*_ends(addresses, active, width), PAIR_BYTES)
+    return _distinct(addresses, active, width, PAIR_BYTES)
 
 
 def count_lines(addresses: Ints, active: Bools, width: int) -> Ints:
     """Distinct 128-byte lines: L1 tags, and requests from L1 to L2."""
-    return _granules(*_ends(addresses, active, width), LINE_BYTES)
+    return _distinct(addresses, active, width, LINE_BYTES)
 
 
 def count_unique_bytes(addresses: Ints, active: Bools, width: int) -> Ints:
     """Distinct bytes that the active lanes touch."""
-    return _granules(*_ends(addresses, active, width), 1)
+    return _distinct(addresses, active, width, 1)
 
 
 def ideal_sectors(addresses: Ints, active: Bools, width: int) -> Ints:
@@ -90,6 +87,11 @@ def count_requests(active: Bools, width: int, arch: Arch) -> Ints:
     return requests
 
 
+def _distinct(addresses: Ints, active: Bools, width: int, size: int) -> Ints:
+    result: Ints = _granules(*_ends(addresses, active, width), (size,))[0]
+    return result
+
+
 def _ceil_div(value: Ints, by: int) -> Ints:
     result: Ints = (value + (by - 1)) // by
     return result
@@ -106,14 +108,20 @@ def _ends(addresses: Ints, active: Bools, width: int) -> tuple[Ints, Ints, Bools
     return first, first + (width - 1), greatest != nowhere
 
 
-def _granules(first: Ints, last: Ints, runs: Bools, size: int) -> Ints:
-    """Distinct ``size``-byte granules of the intervals from ``first`` to ``last``.
+def _granules(first: Ints, last: Ints, runs: Bools, sizes: tuple[int, ...]) -> Ints:
+    """Distinct granules of the intervals from ``first`` to ``last``, ``[size, w]``.
 
     Intervals ascend, so what is touched is all from the first granule to the last one, without
     the gaps between an interval and its predecessor.
     """
-    shift = size.bit_length() - 1  # sizes are powers of two; shifting floors, like the hardware
-    first, last = first >> shift, last >> shift
-    gaps = np.maximum(first[:, 1:] - last[:, :-1] - 1, 0).sum(axis=1)
-    result: Ints = np.where(runs, last[:, -1] - first[:, 0] + 1 - gaps, 0)
+    shifts = _shifts(sizes)
+    first, last = first >> shifts, last >> shifts
+    gaps = np.maximum(first[..., 1:] - last[..., :-1] - 1, 0).sum(axis=2)
+    result: Ints = np.where(runs, last[..., -1] - first[..., 0] + 1 - gaps, 0)
     return result
+
+
+@lru_cache
+def _shifts(sizes: tuple[int, ...]) -> Ints:
+    """Sizes are powers of two: shifting floors, like the hardware."""
+    return np.array([size.bit_length() - 1 for size in sizes], np.int64)[:, None, None]

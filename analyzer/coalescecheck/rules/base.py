@@ -11,6 +11,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar
 
 from coalescecheck import wording
@@ -57,12 +58,11 @@ class Rule(ABC):
         """The rule's page as Markdown."""
         title = f"# {self.code} {self.slug}\n\nSeverity: at most {self.severity}"
         title += "." if self.enabled else "; runs only when selected."
-        return f"{title}\n\n{inspect.getdoc(type(self))}\n\n{_silence(self.code)}"
+        return f"{title}\n\n{_page(type(self))}\n\n{_silence(self.code)}"
 
     def summary(self) -> str:
         """What it detects, in one paragraph of plain text."""
-        page = inspect.getdoc(type(self)) or ""
-        section = page.partition(f"## {HEADINGS[0]}\n")[2]
+        section = _page(type(self)).partition(f"## {HEADINGS[0]}\n")[2]
         return " ".join(section.partition("\n\n")[0].split())
 
     def finding(
@@ -95,6 +95,11 @@ class Rule(ABC):
             waste=_together([result, *(a for a in analysis.accesses if a.access.id in also)]),
             also=also,
         )
+
+
+@cache
+def _page(rule: type) -> str:
+    return inspect.getdoc(rule) or ""
 
 
 def _silence(code: str) -> str:

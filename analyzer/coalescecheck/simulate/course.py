@@ -8,7 +8,7 @@ counts, because two threads that store one value do not race.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from coalescecheck.ir.expr import Expr, variables_of
 from coalescecheck.ir.kernel import (
@@ -28,18 +28,20 @@ from coalescecheck.ir.kernel import (
 )
 from coalescecheck.ir.origins import Origins
 from coalescecheck.ir.slicing import Slicer, targets
+from coalescecheck.simulate.compiled import Compiler
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
     """The statements that run, the variables that are set, the stores and atomics whose values
     arrive in memory, and the arrays whose contents are looked at (None: any); statements by
-    identity (``id``)."""
+    identity (``id``).  What has been compiled for one simulation serves the next."""
 
     statements: frozenset[int]
     variables: frozenset[str]
     stores: frozenset[int]
     read: frozenset[str] | None
+    compiler: Compiler = field(default_factory=Compiler)
 
 
 def course_of(kernel: Kernel) -> Course:

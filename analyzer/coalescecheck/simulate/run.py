@@ -103,7 +103,7 @@ class _Run:
         self._space = AddressSpace(kernel, launch, buffers, None if course is None else course.read)
         self._recorder = Recorder(len(kernel.accesses), keep_addresses)
         self._hazards = Hazards()
-        self._compiler = Compiler()
+        self._compiler = Compiler() if course is None else course.compiler
         self._budget = Budget(max_steps)
         self._given = self._parameters(dict(launch.args) | dict(params))
         self._races: set[tuple[int, int, int, str, bool]] | None = set() if detect_races else None

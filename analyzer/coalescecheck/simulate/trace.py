@@ -113,6 +113,14 @@ class Request:
     taint: Taint
     array: int | Ints
 
+    @property
+    def kind(self) -> object:
+        """All that its counts depend on but addresses and lanes."""
+        access = self.access
+        if self.space is Space.SHARED:
+            return self.width, self.space, _bank_operation(access)
+        return self.width, self.space, access.may_hit_l1
+
 
 class Recorder:
     """Collects the requests of every access."""
@@ -155,20 +163,20 @@ class Recorder:
 
     def _settle(self) -> None:
         """Count what waits, requests of one kind at once: NumPy costs per call."""
-        kinds: dict[tuple[int, int, Space], list[_Chunk]] = {}
-        for number, log in enumerate(self._logs):
+        kinds: dict[object, list[_Chunk]] = {}
+        for log in self._logs:
             for chunk in log.chunks:
                 if chunk.waiting is not None:
-                    request = chunk.waiting.request
-                    kinds.setdefault((number, request.width, request.space), []).append(chunk)
+                    kinds.setdefault(chunk.waiting.request.kind, []).append(chunk)
         for chunks in kinds.values():
             waiting = [chunk.waiting for chunk in chunks if chunk.waiting is not None]
             addresses = np.concatenate([w.addresses for w in waiting])
             masks = np.concatenate([w.masks for w in waiting])
             counts = _count(waiting[0].request, addresses, masks)
-            ends = np.cumsum([len(w.addresses) for w in waiting])[:-1]
-            for chunk, part in zip(chunks, np.split(counts, ends), strict=True):
-                chunk.counts, chunk.waiting = part, None
+            start = 0
+            for chunk, own in zip(chunks, waiting, strict=True):
+                end = start + len(own.addresses)
+                chunk.counts, chunk.waiting, start = counts[start:end], None, end
         self._pending = 0
 
     def finish(self, names: tuple[str, ...]) -> tuple[AccessTrace, ...]:

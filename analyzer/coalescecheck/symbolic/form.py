@@ -240,19 +240,23 @@ class Context:
         part = {m: c for m, c in form.terms.items() for g in m if generators[g].varying}
         if not part or self._differs is None:
             return bool(part)
-        lanes = Form(part)
+        lanes = form if len(part) == len(form.terms) else Form(part)
+        if not self.leaves(lanes) <= self.of_kind["tid"]:
+            return True
         known = self._varying.get(lanes)
         if known is None:
-            only_threads = all(s.kind == "tid" for _, s in self.symbols(lanes))
-            known = self._differs(self, lanes) if only_threads else True
-            self._varying[lanes] = known
+            known = self._varying[lanes] = self._differs(self, lanes)
         return known
 
     def leaves(self, form: Form) -> frozenset[int]:
         """Ids of all symbols the form depends on, through atoms."""
         if form._leaves is None:
-            own = {self._leaves_of(g) for m in form.terms for g in m}
-            form._leaves = own.pop() if len(own) == 1 else frozenset().union(*own)
+            found: frozenset[int] | None = None
+            for monomial in form.terms:
+                for g in monomial:
+                    own = self._leaves.get(g) or self._leaves_of(g)
+                    found = own if found is None or found is own else found | own
+            form._leaves = frozenset() if found is None else found
         return form._leaves
 
     def _leaves_of(self, g: int) -> frozenset[int]:

@@ -28,7 +28,7 @@ class Range:
 
     def unweighted(self) -> Range:
         """The range where it is not known how often each count happens."""
-        return self if self.min == self.max else replace(self, mean=None)
+        return self if self.min == self.max else Range(self.min, self.max, None)
 
 
 NONE = Range(0, 0, 0.0)

@@ -15,7 +15,7 @@ from coalescecheck.facts import Fact
 from coalescecheck.frontend.kernel_c import KernelC
 from coalescecheck.ir.kernel import Kernel
 from coalescecheck.launch import Launch
-from coalescecheck.symbolic import Reading, Summary
+from coalescecheck.symbolic import Summary, summarize
 from coalescecheck.verify import verify
 
 WASTEFUL = 2.0  # times the ideal: from here on changes of the whole kernel are tried
@@ -99,17 +99,16 @@ def all_known(accesses: Iterable[AccessResult]) -> bool:
 def _analysed(subject: Subject, change: Change) -> tuple[Summary, Trial | None]:
     """The accesses for which the change is made are counted first: most often that is enough."""
     bad = frozenset(a.access.id for a in subject.accesses if waste(a) >= WORTHWHILE)
-    summary = Summary(())
-    reading = Reading(
-        change.kernel,
-        change.launch,
-        subject.params,
-        texts=False,
-        facts=subject.facts,
-        samples=True,
-    )
     for wanted in dict.fromkeys((change.wanted & bad, change.wanted)):
-        summary = reading.summary(wanted)
+        summary = summarize(
+            change.kernel,
+            change.launch,
+            subject.params,
+            texts=False,
+            facts=subject.facts,
+            only=wanted,
+            samples=True,
+        )
         trial = _compared(subject, replace(change, wanted=wanted), summary)
         if trial is None or not trial.helps:
             break

@@ -66,9 +66,10 @@ class Slicer:
         self._wanted: list[int] = []
         self._index(body, -1)
 
-    def all(self, names: Iterable[str]) -> Slice:
-        """What sets ``names``, and what is always wanted."""
-        return self._closed(0, len(self._entries) - 1, self._wanted, names)
+    def all(self, names: Iterable[str] = (), also: Iterable[Stmt] = ()) -> Slice:
+        """What sets ``names``, what is always wanted, and the statements ``also`` wanted."""
+        wanted = chain(self._wanted, (self._number[id(stmt)] for stmt in also))
+        return self._closed(0, len(self._entries) - 1, wanted, names)
 
     def inside(self, stmt: Stmt, names: Iterable[str]) -> Slice:
         """The part of a loop or scope that sets ``names`` or jumps out of it."""

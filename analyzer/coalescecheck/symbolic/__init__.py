@@ -1,5 +1,5 @@
 """Symbolic analysis: what holds for every launch, and exact counts for a known one."""
 
-from coalescecheck.symbolic.summary import Reading, Summary, summarize
+from coalescecheck.symbolic.summary import Summary, summarize
 
-__all__ = ["Reading", "Summary", "summarize"]
+__all__ = ["Summary", "summarize"]

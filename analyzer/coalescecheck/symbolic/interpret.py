@@ -8,7 +8,7 @@ every access that the thread can get to.  Both sides of a branch are followed an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from coalescecheck.facts import Fact
 from coalescecheck.ir import kernel as ir
@@ -34,7 +34,7 @@ class TooLarge(Exception):
 
 
 class Interpreter:
-    """Runs one kernel; ``reaches`` is the result."""
+    """Runs one kernel, or what of it ``only`` some accesses need; ``reaches`` is the result."""
 
     def __init__(
         self,
@@ -43,6 +43,7 @@ class Interpreter:
         geometry: Geometry,
         params: Mapping[str, int],
         facts: Mapping[str, Fact],
+        only: Collection[int] | None = None,
     ) -> None:
         self._facts = facts
         self.kernel = kernel
@@ -57,7 +58,8 @@ class Interpreter:
         self.steps = 0  # units of work so far
         self.prepared = prepared(kernel)
         self.live, self._relevant = self.prepared.live, self.prepared.relevant
-        self.followed: frozenset[int] | None = None  # statements, by id; None: all
+        # statements, by identity; None: all
+        self.followed = None if only is None else self.prepared.reaching(only)
         self._solver = LoopSolver(self)
         self._cells = Cells(kernel, ctx)
 

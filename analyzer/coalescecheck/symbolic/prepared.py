@@ -6,11 +6,11 @@ change of the launch that is tried.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 
 from coalescecheck.ir.expr import Expr
-from coalescecheck.ir.kernel import Atomic, Kernel, Loop, Stmt, Store, expressions, walk
+from coalescecheck.ir.kernel import Atomic, Kernel, Load, Loop, Stmt, Store, expressions, walk
 from coalescecheck.ir.slicing import Slicer
 from coalescecheck.symbolic.liveness import Liveness
 from coalescecheck.symbolic.relevance import Relevance
@@ -23,6 +23,7 @@ class Prepared:
         self.relevant = Relevance(kernel)
         self.live = Liveness(kernel.body, self.relevant.variable)
         self._private = any(map(self._writes_cells, walk(kernel.body)))
+        self._accesses = [s for s in walk(kernel.body) if isinstance(s, Load | Store | Atomic)]
         self._slicer = Slicer(kernel.body, self._reads, self._is_wanted)
         self._slices: dict[int, frozenset[int]] = {}
 
@@ -32,6 +33,14 @@ class Prepared:
         if known is None:
             known = self._slices[id(loop)] = self._slicer.inside(loop, names).statements
         return known
+
+    def reaching(self, accesses: Collection[int]) -> frozenset[int]:
+        """The statements that decide where and when these accesses are made, by identity; where
+        per-thread arrays are among them, all accesses of such arrays count."""
+        wanted = [stmt for stmt in self._accesses if stmt.access in accesses]
+        if any(self.relevant.may_be_private(stmt.address) for stmt in wanted):
+            wanted += [s for s in self._accesses if self.relevant.may_be_private(s.address)]
+        return self._slicer.all(also=wanted).statements
 
     def _reads(self, stmt: Stmt) -> tuple[Expr, ...]:
         """What the value of a variable or the course of a thread may depend on."""

@@ -54,6 +54,10 @@ class Relevance:
         """Whether a needed variable may be read from where this store writes to."""
         return id(store) in self._followed
 
+    def may_be_private(self, address: Expr) -> bool:
+        """Whether an address may lie in a per-thread array."""
+        return bool(self._reached(address))
+
     def _noted(self, stmt: Stmt) -> Iterator[Expr]:
         """Enter what a statement sets; what matters of it in any case is returned."""
         match stmt:

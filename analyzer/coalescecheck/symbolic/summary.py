@@ -79,32 +79,33 @@ def summarize(
     ``launch``; an unknown block is taken to be a multiple of 32 wide (the assumption is in the
     result).
     """
-    return Reading(kernel, launch, params, blocks, texts, facts, samples).summary(only)
+    return _Reading(kernel, launch, params, blocks, texts, facts, samples, only).summary()
 
 
-class Reading:
-    """A kernel that has been interpreted under one launch: what ``summarize`` is asked of it, in
-    several steps.  Its arguments are those of ``summarize``."""
+class _Reading:
+    """A kernel that has been interpreted under one launch; its arguments are those of
+    ``summarize``."""
 
     def __init__(
         self,
         kernel: Kernel,
         launch: Launch,
         params: Mapping[str, int],
-        blocks: tuple[tuple[int, int, int], ...] | None = None,
-        texts: bool = True,
-        facts: Mapping[str, Fact] | None = None,
-        samples: bool = False,
+        blocks: tuple[tuple[int, int, int], ...] | None,
+        texts: bool,
+        facts: Mapping[str, Fact] | None,
+        samples: bool,
+        only: Collection[int] | None,
     ) -> None:
+        self._only = only
         self._kernel, self._texts = kernel, texts
         self._assumptions = (ASSUMED_BLOCK,) if launch.block is None else ()
-        self._results: dict[int, AccessResult | None] = {}
         lanes = lanes_of(launch.block)
         self._ctx = ctx = Context(lambda context, form: _differs(context, lanes, form))
         geometry = Geometry(launch.block, launch.grid, launch.shared_bytes, blocks)
         self._summarizer: _Summarizer | None = None
         try:
-            self._interpreter = Interpreter(kernel, ctx, geometry, params, facts or {})
+            self._interpreter = Interpreter(kernel, ctx, geometry, params, facts or {}, only)
             reaches = self._interpreter.run()
         except (TooLarge, RecursionError):
             return
@@ -117,20 +118,20 @@ class Reading:
             kernel, replace(launch, grid=grid), ctx, lanes, texts, samples, starts, registers
         )
 
-    def summary(self, only: Collection[int] | None = None) -> Summary:
-        """All accesses, or those named; what was counted before is not counted again."""
+    def summary(self) -> Summary:
+        """The results of all accesses that are wanted."""
         if self._summarizer is None:
             return Summary(given_up(self._kernel), reason=TOO_LARGE)
         reaches = self._interpreter.reaches
         by_access: dict[int, list[Reach]] = {}
         for reach in reaches:
             by_access.setdefault(reach.access, []).append(reach)
-        wanted = [a for a in self._kernel.accesses if only is None or a.id in only]
-        for access in wanted:
-            if access.id not in self._results:
-                counted = self._summarizer.result(access, by_access.get(access.id, []))
-                self._results[access.id] = counted
-        shown = tuple(r for a in wanted if (r := self._results[a.id]) is not None)
+        counted = (
+            self._summarizer.result(access, by_access.get(access.id, []))
+            for access in self._kernel.accesses
+            if self._only is None or access.id in self._only
+        )
+        shown = tuple(result for result in counted if result is not None)
         extra = dict.fromkeys(a for r in shown for a in r.assumptions)
         return Summary(
             shown,

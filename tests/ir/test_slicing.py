@@ -6,7 +6,8 @@ import pytest
 
 from coalescecheck.ir.expr import TRUE, Binary, Const, Expr, Var
 from coalescecheck.ir.kernel import Assign, If, Leave, Loop, Scope, Stmt, expressions, walk
-from coalescecheck.ir.slicing import Slicer
+from coalescecheck.ir.mentions import Mentions
+from coalescecheck.ir.slicing import Dependences, Slicer
 from coalescecheck.ir.types import BOOL, I32
 
 
@@ -35,7 +36,7 @@ def loop(label: str, counter: str, *body: Stmt) -> Loop:
 
 def kept(body: tuple[Stmt, ...], names: str, inside: Stmt | None = None) -> str:
     """The variables that the kept assignments set, and labels of the kept jumps, in order."""
-    slicer = Slicer(body, expressions, lambda stmt: False)
+    slicer = Slicer(Dependences(body, Mentions()), expressions, lambda stmt: False)
     found = slicer.all(names) if inside is None else slicer.inside(inside, names)
     here = [stmt for stmt in walk(body) if id(stmt) in found.statements]
     return "".join(
@@ -90,6 +91,6 @@ def test_a_label_that_is_used_twice_means_the_scope_around() -> None:
 
 def test_statements_may_be_wanted_in_any_case() -> None:
     body = (let("a"), let("b", "a"), If(TRUE, (let("c"),), ()))
-    found = Slicer(body, expressions, lambda stmt: stmt is body[1]).all("")
+    found = Slicer(Dependences(body, Mentions()), expressions, lambda stmt: stmt is body[1]).all()
     assert found.statements == {id(body[0]), id(body[1])}
     assert found.variables == {"a"}

@@ -136,10 +136,3 @@ def arrays_of(expr: Expr) -> set[str]:
     """Names of the arrays whose address occurs in ``expr``."""
     found = {expr.array} if isinstance(expr, ArrayBase) else set()
     return found.union(*(arrays_of(child) for child in children(expr)))
-
-
-def variables_of(expr: Expr) -> set[str]:
-    """Names of the variables that ``expr`` reads."""
-    if isinstance(expr, Var):
-        return {expr.name}
-    return set().union(*(variables_of(child) for child in children(expr)))

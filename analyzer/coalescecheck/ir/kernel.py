@@ -294,7 +294,10 @@ def expressions(stmt: Stmt) -> tuple[Expr, ...]:
 
 def walk(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
     """Every statement, outer before inner, in source order."""
-    for stmt in body:
+    waiting = list(reversed(body))
+    while waiting:
+        stmt = waiting.pop()
         yield stmt
-        for inner in nested(stmt):
-            yield from walk(inner)
+        if isinstance(stmt, If | Loop | Scope):
+            for inner in reversed(nested(stmt)):
+                waiting.extend(reversed(inner))

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from coalescecheck.ir.expr import ArrayBase, Call, Expr, Undefined, Var, children, variables_of
+from coalescecheck.ir.expr import Expr, Var
 from coalescecheck.ir.kernel import Assign, Atomic, Kernel, Load, WarpOp, walk
+from coalescecheck.ir.mentions import mentions_in
+from coalescecheck.ir.per_kernel import per_kernel
 
 _ANYWHERE = "*"  # stands for the arrays that an address of unknown origin may reach
 
@@ -18,6 +20,7 @@ class Origins:
     """The arrays behind the variables of one kernel."""
 
     def __init__(self, kernel: Kernel) -> None:
+        self._mentions = mentions_in(kernel)
         sources: dict[str, list[Expr]] = {}
         self._of: dict[str, set[str]] = {}
         for stmt in walk(kernel.body):
@@ -34,7 +37,8 @@ class Origins:
 
     def of(self, address: Expr) -> frozenset[str] | None:
         """The arrays that ``address`` may lie in; None for any of them."""
-        found = _directly(address).union(*(self._of.get(n, ()) for n in variables_of(address)))
+        found = self._directly(address)
+        found |= {a for n in self._mentions.of(address).variables for a in self._of.get(n, ())}
         return None if _ANYWHERE in found or not found else frozenset(found)
 
     def of_all(self, addresses: Iterable[Expr]) -> frozenset[str] | None:
@@ -57,8 +61,8 @@ class Origins:
         users: dict[str, list[str]] = {}
         for name, exprs in sources.items():
             for expr in exprs:
-                self._of.setdefault(name, set()).update(_directly(expr))
-                for used in variables_of(expr):
+                self._of.setdefault(name, set()).update(self._directly(expr))
+                for used in self._mentions.of(expr).variables:
                     users.setdefault(used, []).append(name)
         waiting = [name for name, found in self._of.items() if found]
         while waiting:
@@ -68,11 +72,13 @@ class Origins:
                     self._of[user] |= self._of[name]
                     waiting.append(user)
 
+    def _directly(self, expr: Expr) -> set[str]:
+        """The arrays that an expression names; any, where a pointer comes from nowhere."""
+        mention = self._mentions.of(expr)
+        return {*mention.arrays, _ANYWHERE} if mention.anywhere else set(mention.arrays)
 
-def _directly(expr: Expr) -> set[str]:
-    """The arrays that an expression names; any, where a pointer comes from nowhere."""
-    if isinstance(expr, ArrayBase):
-        return {expr.array}
-    unknown = isinstance(expr, Call | Undefined) and expr.type.kind == "ptr"
-    found = {_ANYWHERE} if unknown else set()
-    return found.union(*(_directly(child) for child in children(expr)))
+
+@per_kernel
+def origins_in(kernel: Kernel) -> Origins:
+    """The origins of the pointers of ``kernel``."""
+    return Origins(kernel)

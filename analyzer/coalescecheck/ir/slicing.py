@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain
 
-from coalescecheck.ir.expr import Expr, variables_of
+from coalescecheck.ir.expr import Expr
 from coalescecheck.ir.kernel import (
     Assign,
     Atomic,
     Continue,
+    If,
+    Kernel,
     Leave,
     Load,
     Loop,
@@ -24,6 +26,8 @@ from coalescecheck.ir.kernel import (
     WarpOp,
     nested,
 )
+from coalescecheck.ir.mentions import Mentions, mentions_in
+from coalescecheck.ir.per_kernel import per_kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,41 @@ class _Entry:
     stmt: Stmt
     around: int
     last: int = -1
-    reads: frozenset[str] | None = None
+
+
+class Dependences:
+    """The statements of a kernel by number: what sets a variable, and what jumps where."""
+
+    def __init__(self, body: tuple[Stmt, ...], mentions: Mentions) -> None:
+        self.mentions = mentions
+        self.entries: list[_Entry] = []
+        self.number: dict[int, int] = {}  # by identity of the statement
+        self.setters: dict[str, list[int]] = {}
+        self.jumps: dict[int, list[int]] = {}  # by the loop or scope that they leave or continue
+        self._index(body, -1, {})
+
+    def _index(self, body: tuple[Stmt, ...], around: int, frames: dict[str, int]) -> None:
+        """``frames`` are the loops and scopes around, by label."""
+        for stmt in body:
+            number = len(self.entries)
+            entry = _Entry(stmt, around)
+            self.entries.append(entry)
+            self.number[id(stmt)] = number
+            for name in targets(stmt):
+                self.setters.setdefault(name, []).append(number)
+            if isinstance(stmt, Leave | Continue):
+                self.jumps.setdefault(frames.get(stmt.label, -1), []).append(number)
+            elif isinstance(stmt, If | Loop | Scope):
+                inside = frames if isinstance(stmt, If) else frames | {stmt.label: number}
+                for inner in nested(stmt):
+                    self._index(inner, number, inside)
+            entry.last = len(self.entries) - 1
+
+
+@per_kernel
+def dependences_in(kernel: Kernel) -> Dependences:
+    """The dependences among the statements of ``kernel``."""
+    return Dependences(kernel.body, mentions_in(kernel))
 
 
 class Slicer:
@@ -53,31 +91,27 @@ class Slicer:
 
     def __init__(
         self,
-        body: tuple[Stmt, ...],
+        dependences: Dependences,
         reads: Callable[[Stmt], Iterable[Expr]],
         always: Callable[[Stmt], bool],
     ) -> None:
-        self._reads, self._always = reads, always
-        self._entries: list[_Entry] = []
-        self._number: dict[int, int] = {}
-        self._frames: dict[str, int] = {}  # the loops and scopes around, by label
-        self._setters: dict[str, list[int]] = {}
-        self._jumps: dict[int, list[int]] = {}  # by the loop or scope that they leave or continue
-        self._wanted: list[int] = []
-        self._index(body, -1)
+        self._all, self._reads = dependences, reads
+        self._read: dict[int, frozenset[str]] = {}
+        entries = enumerate(dependences.entries)
+        self._wanted = [number for number, entry in entries if always(entry.stmt)]
 
     def all(self, names: Iterable[str] = (), also: Iterable[Stmt] = ()) -> Slice:
         """What sets ``names``, what is always wanted, and the statements ``also`` wanted."""
-        wanted = chain(self._wanted, (self._number[id(stmt)] for stmt in also))
-        return self._closed(0, len(self._entries) - 1, wanted, names)
+        wanted = chain(self._wanted, (self._all.number[id(stmt)] for stmt in also))
+        return self._closed(0, len(self._all.entries) - 1, wanted, names)
 
     def inside(self, stmt: Stmt, names: Iterable[str]) -> Slice:
         """The part of a loop or scope that sets ``names`` or jumps out of it."""
-        first = self._number[id(stmt)]
-        last = self._entries[first].last
+        first = self._all.number[id(stmt)]
+        last = self._all.entries[first].last
         out = (
             number
-            for frame, numbers in self._jumps.items()
+            for frame, numbers in self._all.jumps.items()
             if not first < frame <= last
             for number in numbers
         )
@@ -98,50 +132,33 @@ class Slicer:
             for name in wanted:
                 if name not in needed:
                     needed.add(name)
-                    keep(self._setters.get(name, ()))
+                    keep(self._all.setters.get(name, ()))
 
         need(names)
         keep(wanted)
         while waiting:
             number = waiting.pop()
-            entry = self._entries[number]
-            need(self._read_by(entry))
-            keep((entry.around, *self._jumps.get(number, ())))
-        statements = frozenset(id(self._entries[number].stmt) for number in kept)
+            need(self._read_by(number))
+            keep((self._all.entries[number].around, *self._all.jumps.get(number, ())))
+        statements = frozenset(id(self._all.entries[number].stmt) for number in kept)
         return Slice(statements, frozenset(needed))
 
-    def _index(self, body: tuple[Stmt, ...], around: int) -> None:
-        for stmt in body:
-            number = len(self._entries)
-            entry = _Entry(stmt, around)
-            self._entries.append(entry)
-            self._number[id(stmt)] = number
-            if self._always(stmt):
-                self._wanted.append(number)
-            for name in targets(stmt):
-                self._setters.setdefault(name, []).append(number)
-            if isinstance(stmt, Leave | Continue):
-                self._jumps.setdefault(self._frames.get(stmt.label, -1), []).append(number)
-            elif isinstance(stmt, Loop | Scope):
-                self._frames[stmt.label] = number
-            for inner in nested(stmt):
-                self._index(inner, number)
-            entry.last = len(self._entries) - 1
-
-    def _read_by(self, entry: _Entry) -> frozenset[str]:
-        if entry.reads is None:
-            exprs = self._reads(entry.stmt)
-            entry.reads = frozenset().union(*(variables_of(expr) for expr in exprs))
-        return entry.reads
+    def _read_by(self, number: int) -> frozenset[str]:
+        known = self._read.get(number)
+        if known is None:
+            exprs = self._reads(self._all.entries[number].stmt)
+            found = [self._all.mentions.of(expr).variables for expr in exprs]
+            known = found[0] if len(found) == 1 else frozenset().union(*found)
+            self._read[number] = known
+        return known
 
 
 def targets(stmt: Stmt) -> tuple[str, ...]:
     """The variables that ``stmt`` itself sets."""
-    match stmt:
-        case Load():
-            return (stmt.var.name, *(var.name for _, var in stmt.more))
-        case Assign() | WarpOp():
-            return (stmt.var.name,)
-        case Atomic() if stmt.var is not None:
-            return (stmt.var.name,)
+    if isinstance(stmt, Assign | WarpOp):
+        return (stmt.var.name,)
+    if isinstance(stmt, Load):
+        return (stmt.var.name, *(var.name for _, var in stmt.more))
+    if isinstance(stmt, Atomic) and stmt.var is not None:
+        return (stmt.var.name,)
     return ()

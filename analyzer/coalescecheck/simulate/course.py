@@ -7,10 +7,9 @@ counts, because two threads that store one value do not race.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from coalescecheck.ir.expr import Expr, variables_of
+from coalescecheck.ir.expr import Expr
 from coalescecheck.ir.kernel import (
     Atomic,
     Barrier,
@@ -26,8 +25,9 @@ from coalescecheck.ir.kernel import (
     expressions,
     walk,
 )
-from coalescecheck.ir.origins import Origins
-from coalescecheck.ir.slicing import Slicer, targets
+from coalescecheck.ir.mentions import mentions_in
+from coalescecheck.ir.origins import origins_in
+from coalescecheck.ir.slicing import Slicer, dependences_in, targets
 from coalescecheck.simulate.compiled import Compiler
 
 
@@ -48,8 +48,8 @@ def course_of(kernel: Kernel) -> Course:
     """The course of all threads and their addresses."""
     writers = [stmt for stmt in walk(kernel.body) if isinstance(stmt, Store | Atomic)]
     loads = [stmt for stmt in walk(kernel.body) if isinstance(stmt, Load | Atomic)]
-    origins = Origins(kernel)
-    slicer = Slicer(kernel.body, _reads, _is_seen)
+    origins, mentions = origins_in(kernel), mentions_in(kernel)
+    slicer = Slicer(dependences_in(kernel), _reads, _is_seen)
     shared = frozenset(n for n, a in kernel.arrays.items() if a.space is Space.SHARED)
     reached = {id(stmt): origins.of(stmt.address) for stmt in writers}
     stores: dict[int, Store | Atomic] = {}
@@ -57,9 +57,8 @@ def course_of(kernel: Kernel) -> Course:
     while True:
         new = [s for s in writers if id(s) not in stores and _meet(reached[id(s)], read)]
         stores |= {id(stmt): stmt for stmt in new}
-        names = {
-            name for stmt in stores.values() for e in _values(stmt) for name in variables_of(e)
-        }
+        values = [expr for stmt in stores.values() for expr in expressions(stmt)[1:]]
+        names = {name for expr in values for name in mentions.of(expr).variables}
         found = slicer.all(names)
         needed = [s.address for s in loads if not found.variables.isdisjoint(targets(s))]
         arrays = origins.of_all(needed)
@@ -70,10 +69,6 @@ def course_of(kernel: Kernel) -> Course:
 
 def _meet(one: frozenset[str] | None, other: frozenset[str] | None) -> bool:
     return one is None or other is None or not one.isdisjoint(other)
-
-
-def _values(stmt: Store | Atomic) -> Iterator[Expr]:
-    yield from expressions(stmt)[1:]
 
 
 def _reads(stmt: Stmt) -> tuple[Expr, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from coalescecheck.ir.expr import ArrayBase, Expr, Var, arrays_of, children
+from coalescecheck.ir.expr import Expr
 from coalescecheck.ir.kernel import (
     Assign,
     Atomic,
@@ -26,6 +26,7 @@ from coalescecheck.ir.kernel import (
     expressions,
     walk,
 )
+from coalescecheck.ir.mentions import Mentions
 from coalescecheck.symbolic.cells import array_key, is_cell
 
 Mask = int
@@ -52,8 +53,12 @@ class Liveness:
     """
 
     def __init__(
-        self, body: tuple[Stmt, ...], relevant: Callable[[str], bool] = lambda name: True
+        self,
+        body: tuple[Stmt, ...],
+        relevant: Callable[[str], bool] = lambda name: True,
+        mentions: Mentions | None = None,
     ) -> None:
+        self._mentions = Mentions() if mentions is None else mentions
         self._relevant = relevant
         self._bits: dict[str, Mask] = {}
         self._bit_of = _BitOf(self._bits)
@@ -158,20 +163,19 @@ class Liveness:
         return known
 
     def _variables(self, expr: Expr) -> Mask:
-        if isinstance(expr, Var):
-            return self._bit(expr.name)
-        if isinstance(expr, ArrayBase):
-            return self._bit(array_key(expr.array))
+        mention = self._mentions.of(expr)
         found = 0
-        for child in children(expr):
-            found |= self._variables(child)
+        for name in mention.variables:
+            found |= self._bit(name)
+        for name in mention.arrays:
+            found |= self._bit(array_key(name))
         return found
 
     def _pin_arrays(self, stmt: Stmt) -> None:
         """Arrays whose address is kept somewhere may be read where nothing names them."""
         direct = 1 if isinstance(stmt, Load | Store | Atomic) else 0
         for expr in expressions(stmt)[direct:]:
-            for name in arrays_of(expr):
+            for name in self._mentions.of(expr).arrays:
                 self._bits[array_key(name)] = ALWAYS
 
     def _bit(self, name: str) -> Mask:

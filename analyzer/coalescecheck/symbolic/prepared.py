@@ -7,11 +7,12 @@ change of the launch that is tried.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from functools import lru_cache
 
 from coalescecheck.ir.expr import Expr
 from coalescecheck.ir.kernel import Atomic, Kernel, Load, Loop, Stmt, Store, expressions, walk
-from coalescecheck.ir.slicing import Slicer
+from coalescecheck.ir.mentions import mentions_in
+from coalescecheck.ir.per_kernel import per_kernel
+from coalescecheck.ir.slicing import Slicer, dependences_in
 from coalescecheck.symbolic.liveness import Liveness
 from coalescecheck.symbolic.relevance import Relevance
 
@@ -21,10 +22,10 @@ class Prepared:
 
     def __init__(self, kernel: Kernel) -> None:
         self.relevant = Relevance(kernel)
-        self.live = Liveness(kernel.body, self.relevant.variable)
+        self.live = Liveness(kernel.body, self.relevant.variable, mentions_in(kernel))
         self._private = any(map(self._writes_cells, walk(kernel.body)))
         self._accesses = [s for s in walk(kernel.body) if isinstance(s, Load | Store | Atomic)]
-        self._slicer = Slicer(kernel.body, self._reads, self._is_wanted)
+        self._slicer = Slicer(dependences_in(kernel), self._reads, self._is_wanted)
         self._slices: dict[int, frozenset[int]] = {}
 
     def changes(self, loop: Loop, names: Iterable[str]) -> frozenset[int]:
@@ -55,26 +56,7 @@ class Prepared:
         return isinstance(stmt, Store) and self.relevant.contents(stmt)
 
 
-class _Same:
-    """A kernel as a key: equal to itself alone, so that no kernel is ever read to compare it."""
-
-    __slots__ = ("kernel",)
-
-    def __init__(self, kernel: Kernel) -> None:
-        self.kernel = kernel
-
-    def __hash__(self) -> int:
-        return id(self.kernel)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.kernel is self.kernel
-
-
+@per_kernel
 def prepared(kernel: Kernel) -> Prepared:
-    """The facts of ``kernel``; those of the kernels asked about last are kept."""
-    return _prepared(_Same(kernel))
-
-
-@lru_cache(maxsize=2)
-def _prepared(same: _Same) -> Prepared:
-    return Prepared(same.kernel)
+    """The facts of ``kernel``."""
+    return Prepared(kernel)

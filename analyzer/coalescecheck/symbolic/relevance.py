@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from coalescecheck.ir.expr import Expr, variables_of
+from coalescecheck.ir.expr import Expr
 from coalescecheck.ir.kernel import (
     Assign,
     Atomic,
@@ -24,7 +24,8 @@ from coalescecheck.ir.kernel import (
     WarpOp,
     walk,
 )
-from coalescecheck.ir.origins import Origins
+from coalescecheck.ir.mentions import mentions_in
+from coalescecheck.ir.origins import origins_in
 
 
 class Relevance:
@@ -40,7 +41,7 @@ class Relevance:
         roots: list[Expr] = []
         for stmt in walk(kernel.body):
             roots += self._noted(stmt)
-        self._origins = Origins(kernel)
+        self._origins, self._mentions = origins_in(kernel), mentions_in(kernel)
         self._need(roots)
         self._read: set[str] = set()  # arrays whose contents matter
         self._followed: set[int] = set()
@@ -79,7 +80,7 @@ class Relevance:
 
     def _need(self, exprs: Iterable[Expr]) -> None:
         for expr in exprs:
-            for name in variables_of(expr):
+            for name in self._mentions.of(expr).variables:
                 if name not in self._needed:
                     self._needed.add(name)
                     self._waiting.append(name)

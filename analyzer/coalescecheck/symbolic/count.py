@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from coalescecheck.launch import WARP_SIZE
 from coalescecheck.symbolic.conditions import is_known
 from coalescecheck.symbolic.domain import Rows, Switch, classes
-from coalescecheck.symbolic.form import ZERO, Atom, Context, Form, Symbol, number
+from coalescecheck.symbolic.form import Atom, Context, Form, Monomial, Symbol, number
 from coalescecheck.symbolic.lanes import Lanes
 from coalescecheck.symbolic.measure import LANES_AT_ONCE, Measures, Target, measure, nothing
 from coalescecheck.symbolic.numeric import Evaluator
@@ -200,12 +200,30 @@ class Counter:
             start = unknown.constant
             shifts = self._shifts(others, modulus)
             return {shifts: [(value, (start + slope * value) % modulus) for value in values]}
+        factors, by_rest = self._powers(unknown, symbol)
         groups: dict[tuple[int, ...], list[tuple[int, int]]] = {}
         for value in values:
-            given = _with_factor(unknown, symbol, value)
-            shifts = self._shifts(given - number(given.constant), modulus)
-            groups.setdefault(shifts, []).append((value, given.constant % modulus))
+            constant = divisor = 0
+            for rest, powers in by_rest.items():
+                total = sum(coefficient * value**power for power, coefficient in powers)
+                if rest:
+                    divisor = gcd(divisor, total * factors[rest])
+                else:
+                    constant = total
+            groups.setdefault(_places(divisor, modulus), []).append((value, constant % modulus))
         return groups
+
+    def _powers(
+        self, form: Form, symbol: int
+    ) -> tuple[dict[Monomial, int], dict[Monomial, list[tuple[int, int]]]]:
+        """``form`` as polynomials in a factor ``symbol``: by what else is in each product a divisor
+        of that, and the powers of the symbol with their coefficients.  Operations on the symbol
+        stay unknown: what ``n < 1000`` is for the tried values says nothing of others."""
+        by_rest: dict[Monomial, list[tuple[int, int]]] = {}
+        for monomial, coefficient in form.terms.items():
+            rest = tuple(g for g in monomial if g != symbol)
+            by_rest.setdefault(rest, []).append((len(monomial) - len(rest), coefficient))
+        return {rest: self.ctx.multiple_of(Form({rest: 1})) for rest in by_rest}, by_rest
 
     def _rows(
         self, split: Split, guards: list[Form], ranges: Mapping[int, int], modulus: int
@@ -236,10 +254,7 @@ class Counter:
         return {g for form in forms for g in self.ctx.leaves(form) if g in ranges}
 
     def _shifts(self, unknown: Form, modulus: int) -> tuple[int, ...]:
-        if not unknown.terms:
-            return (0,)
-        step = gcd(self.ctx.multiple_of(unknown), modulus)
-        return tuple(range(0, modulus, step))
+        return _places(self.ctx.multiple_of(unknown), modulus)
 
     def _evaluate(
         self,
@@ -311,15 +326,9 @@ def _step(shifts: tuple[int, ...], modulus: int) -> int:
     return shifts[1] - shifts[0] if len(shifts) > 1 else modulus
 
 
-def _with_factor(form: Form, symbol: int, value: int) -> Form:
-    """``form`` with ``value`` for a factor ``symbol``.  Operations on the symbol stay unknown: what
-    ``n < 1000`` is for the values that are tried says nothing of others."""
-    result = ZERO
-    for monomial, coefficient in form.terms.items():
-        rest = tuple(g for g in monomial if g != symbol)
-        power = len(monomial) - len(rest)
-        result = result + Form({rest: coefficient}) * number(value**power)
-    return result
+def _places(divisor: int, modulus: int) -> tuple[int, ...]:
+    """Where a value that is a multiple of ``divisor`` (0: it is 0) may lie in ``modulus`` bytes."""
+    return tuple(range(0, modulus, gcd(divisor, modulus)))
 
 
 def _comparison(ctx: Context, guard: Form) -> tuple[str, Form] | None:

@@ -5,7 +5,7 @@ One module per kind of change makes ``Change``s; ``trial`` analyses, compares an
 
 from __future__ import annotations
 
-from coalescecheck.advice import block_shape, layout, padding, swap, swizzle, vector
+from coalescecheck.advice import block_shape, layout, padding, swap, swizzle, vector, vector_loops
 from coalescecheck.advice.trial import Subject, tried
 from coalescecheck.analysis import Trial
 
@@ -15,6 +15,7 @@ MAKERS = (
     block_shape.changes,
     swap.changes,
     vector.changes,
+    vector_loops.changes,
     layout.changes,
 )
 

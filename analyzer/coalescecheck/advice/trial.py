@@ -8,7 +8,7 @@ not agree with its numbers, or where it brings a race.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from coalescecheck.analysis import WORTHWHILE, AccessResult, Count, Race, Trial
 from coalescecheck.facts import Fact
@@ -43,7 +43,8 @@ class Subject:
 @dataclass(frozen=True, slots=True)
 class Change:
     """The kernel and launch after a change.  ``wanted`` are ids of the accesses it may touch;
-    those ``together`` become one access.  The other fields are those of ``Trial``."""
+    those ``together`` become one access.  ``copies`` are accesses of the kernel that were made for
+    the change, with those they were made from.  The other fields are those of ``Trial``."""
 
     kind: str
     array: str
@@ -53,8 +54,19 @@ class Change:
     launch: Launch
     wanted: frozenset[int]
     together: frozenset[int] = frozenset()
+    copies: Mapping[int, int] = field(default_factory=dict)
     amount: int = 0
     operand: str = ""
+
+    def results(self, subject: Subject) -> list[AccessResult]:
+        """What is known of the accesses before the change; copies cost what their originals do."""
+        of = {a.access.id: a for a in subject.accesses}
+        made = [
+            replace(of[original], access=replace(of[original].access, id=copy))
+            for copy, original in self.copies.items()
+            if original in of
+        ]
+        return [*subject.accesses, *made]
 
 
 def tried(subject: Subject, alternatives: Iterable[Change]) -> Trial | None:
@@ -98,7 +110,7 @@ def all_known(accesses: Iterable[AccessResult]) -> bool:
 
 def _analysed(subject: Subject, change: Change) -> tuple[Summary, Trial | None]:
     """The accesses for which the change is made are counted first: most often that is enough."""
-    bad = frozenset(a.access.id for a in subject.accesses if waste(a) >= WORTHWHILE)
+    bad = frozenset(a.access.id for a in change.results(subject) if waste(a) >= WORTHWHILE)
     for wanted in dict.fromkeys((change.wanted & bad, change.wanted)):
         summary = summarize(
             change.kernel,
@@ -117,7 +129,9 @@ def _analysed(subject: Subject, change: Change) -> tuple[Summary, Trial | None]:
 
 def _compared(subject: Subject, change: Change, summary: Summary) -> Trial | None:
     again = {r.access.id: r for r in summary.accesses}
-    mine = [a for a in subject.accesses if a.access.id in change.wanted and _count(a) is not None]
+    mine = [
+        a for a in change.results(subject) if a.access.id in change.wanted and _count(a) is not None
+    ]
     after: dict[int, float] = {}
     for old in mine:
         new = again.get(old.access.id)
@@ -130,6 +144,8 @@ def _compared(subject: Subject, change: Change, summary: Summary) -> Trial | Non
     for costs in (before, after):
         total = sum(costs[i] for i in change.together)
         costs.update(dict.fromkeys(change.together, total))
+        for copy in change.copies:
+            costs.pop(copy, None)
     return Trial(
         change.kind,
         change.array,

@@ -63,21 +63,38 @@ class Run:
 
 def changes(subject: Subject) -> Iterator[Iterator[Change]]:
     """Every run of wasteful neighbours as one access."""
-    wasteful = frozenset(
-        a.access.id
-        for a in subject.accesses
-        if waste(a) >= WASTEFUL and a.access.kind == "plain" and not a.access.volatile
-    )
+    wasteful = wasteful_accesses(subject)
     if len(wasteful) < 2:
         return
     values = Values(subject.kernel, subject.launch, subject.params)
     runs = [
         run
         for segment in _segments(subject.kernel.body)
-        for run in _runs(subject, values, segment, wasteful)
+        for run in runs_in(subject, values, segment, wasteful)
     ]
     for run in runs[:MOST_RUNS]:
-        yield iter([_change(subject, run)])
+        count = len(run.parts)
+        behind = "element" if count == 2 else f"{count - 1} elements"
+        access = subject.kernel.accesses[run.parts[0].stmt.access]
+        yield iter(
+            [
+                merged(
+                    subject,
+                    run,
+                    f"for {count} accesses",
+                    f"`{access.index}` and the {behind} behind it",
+                )
+            ]
+        )
+
+
+def wasteful_accesses(subject: Subject) -> frozenset[int]:
+    """The accesses that a wider one may serve better."""
+    return frozenset(
+        a.access.id
+        for a in subject.accesses
+        if waste(a) >= WASTEFUL and a.access.kind == "plain" and not a.access.volatile
+    )
 
 
 def _segments(body: tuple[Stmt, ...]) -> list[list[Stmt]]:
@@ -97,9 +114,10 @@ def _segments(body: tuple[Stmt, ...]) -> list[list[Stmt]]:
     return found
 
 
-def _runs(
+def runs_in(
     subject: Subject, values: Values, segment: Sequence[Stmt], wasteful: frozenset[int]
 ) -> Iterator[Run]:
+    """The runs of wasteful accesses in a piece of straight code."""
     groups: dict[tuple[object, ...], list[Part]] = {}
     for at, stmt in enumerate(segment):
         part = _part(subject, values, stmt, at) if isinstance(stmt, Load | Store) else None
@@ -179,17 +197,18 @@ def _touches(values: Values, stmt: Stmt, run: Run) -> bool:
     return offset is None or offset.array == run.parts[0].offset.array
 
 
-def _change(subject: Subject, run: Run) -> Change:
+def merged(subject: Subject, run: Run, instead: str, what: str) -> Change:
+    """The run as one access, ``instead`` of what there is; ``what`` it reads or writes."""
     lowest = run.parts[0].stmt
     accesses = list(subject.kernel.accesses)
     old = accesses[lowest.access]
     accesses[lowest.access] = replace(old, pieces=(Piece(0, run.bytes),))
-    merged = _merged(run)
+    wide = _wide(run)
     stays = (min if run.is_load else max)(run.parts, key=lambda part: part.at).stmt
     gone = {id(part.stmt) for part in run.parts}
 
     def made(stmts: tuple[Stmt, ...]) -> list[Stmt]:
-        return [merged if s is stays else s for s in stmts if s is stays or id(s) not in gone]
+        return [wide if s is stays else s for s in stmts if s is stays or id(s) not in gone]
 
     kernel = replace(
         subject.kernel, accesses=tuple(accesses), body=with_bodies(subject.kernel.body, made)
@@ -197,12 +216,11 @@ def _change(subject: Subject, run: Run) -> Change:
     count = len(run.parts)
     scalar = NAMES.get(old.element)
     vector = f"`{scalar}{count}`" if scalar and count <= 4 else f"{run.bytes}-byte access"
-    behind = "element" if count == 2 else f"{count - 1} elements"
     return Change(
         "vector",
         run.parts[0].offset.array,
-        f"one {vector} for {count} accesses",
-        f"{old.op} `{old.index}` and the {behind} behind it as one {vector}",
+        f"one {vector} {instead}",
+        f"{old.op} {what} as one {vector}",
         kernel,
         subject.launch,
         run.ids,
@@ -210,7 +228,7 @@ def _change(subject: Subject, run: Run) -> Change:
     )
 
 
-def _merged(run: Run) -> Scalar:
+def _wide(run: Run) -> Scalar:
     """One statement for all of the run."""
     lowest = run.parts[0]
     rest = [(part.offset.constant - lowest.offset.constant, part.stmt) for part in run.parts[1:]]

@@ -33,7 +33,7 @@ def test_global_vectors_give_the_published_counts(vector):
     touched = memory.footprint(addresses, active, width)
     got = {
         "sectors": touched.sectors,
-        "pairs64": touched.pairs,
+        "pairs64": memory.count_pairs(addresses, active, width),
         "lines128": touched.lines,
         "bytes_unique": touched.unique_bytes,
         "ideal_sectors_unique": touched.ideal_sectors,

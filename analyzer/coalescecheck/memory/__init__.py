@@ -14,14 +14,11 @@ from coalescecheck.memory.banks import (
 from coalescecheck.memory.local import interleave
 from coalescecheck.memory.sectors import (
     Footprint,
-    count_lines,
     count_pairs,
     count_requests,
     count_sectors,
     count_tag_wavefronts,
-    count_unique_bytes,
     footprint,
-    ideal_sectors,
 )
 from coalescecheck.memory.shapes import Shapes, distinct_shapes
 
@@ -32,15 +29,12 @@ __all__ = [
     "count_constant_passes",
     "count_l1_data_wavefronts",
     "count_lanes_per_word",
-    "count_lines",
     "count_pairs",
     "count_requests",
     "count_sectors",
     "count_tag_wavefronts",
-    "count_unique_bytes",
     "count_wavefronts",
     "distinct_shapes",
     "footprint",
-    "ideal_sectors",
     "interleave",
 ]

@@ -18,7 +18,7 @@ from coalescecheck.arch import LINE_BYTES, PAIR_BYTES, SECTOR_BYTES, TAGS_PER_CY
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-_SIZES = (SECTOR_BYTES, PAIR_BYTES, LINE_BYTES, 1)  # of what a Footprint counts
+_SIZES = (SECTOR_BYTES, LINE_BYTES, 1)  # of what a Footprint counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,6 @@ class Footprint:
     """What each request touches: counts per request, ``[w]``, of what ``_SIZES`` gives."""
 
     sectors: Ints
-    pairs: Ints
     lines: Ints
     unique_bytes: Ints
 
@@ -56,24 +55,9 @@ def count_pairs(addresses: Ints, active: Bools, width: int) -> Ints:
     return _distinct(addresses, active, width, PAIR_BYTES)
 
 
-def count_lines(addresses: Ints, active: Bools, width: int) -> Ints:
-    """Distinct 128-byte lines: L1 tags, and requests from L1 to L2."""
-    return _distinct(addresses, active, width, LINE_BYTES)
-
-
-def count_unique_bytes(addresses: Ints, active: Bools, width: int) -> Ints:
-    """Distinct bytes that the active lanes touch."""
-    return _distinct(addresses, active, width, 1)
-
-
-def ideal_sectors(addresses: Ints, active: Bools, width: int) -> Ints:
-    """The fewest sectors that the active lanes' distinct bytes could occupy."""
-    return _ceil_div(count_unique_bytes(addresses, active, width), SECTOR_BYTES)
-
-
 def count_tag_wavefronts(addresses: Ints, active: Bools, width: int) -> Ints:
     """Cycles of the L1 tag stage, four lines a cycle."""
-    return _ceil_div(count_lines(addresses, active, width), TAGS_PER_CYCLE)
+    return _ceil_div(_distinct(addresses, active, width, LINE_BYTES), TAGS_PER_CYCLE)
 
 
 def count_requests(active: Bools, width: int, arch: Arch) -> Ints:

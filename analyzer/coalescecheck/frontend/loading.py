@@ -15,7 +15,7 @@ from coalescecheck.frontend.directives import find_directives
 from coalescecheck.frontend.instances import Instance, instances_of, meant_by
 from coalescecheck.frontend.kernel_c import KernelC, SourceFile, SourceMap
 from coalescecheck.frontend.launches import LaunchSite, find_launches
-from coalescecheck.frontend.misread_casts import with_casts_mended
+from coalescecheck.frontend.mending import mended
 from coalescecheck.frontend.preprocess import preprocess
 from coalescecheck.frontend.reading import read_source, unsaved_source
 from coalescecheck.frontend.recovery import Damaged, isolate_damage
@@ -41,7 +41,7 @@ def load_file(
     unit = preprocess(path, text, **preprocessing)
     directives, complaints = find_directives(path, text)
     said = [*unit.diagnostics, *complaints]
-    unit, kernels, damaged = isolate_damage(with_casts_mended(unit))
+    unit, kernels, damaged = isolate_damage(mended(unit))
     sites = _found("finding launches", lambda: find_launches(unit), path, said)
     said += lost_kernels(unit, kernels)
     said += _homeless(sites, kernels)

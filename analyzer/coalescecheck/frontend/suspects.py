@@ -51,6 +51,8 @@ def _query() -> Query:
         language(),
         "(cast_expression) @cast (template_function) @template "
         "(compound_statement (declaration declarator: (function_declarator) @prototype))"
+        "(case_statement (declaration declarator: (function_declarator) @prototype))"
+        "(for_statement initializer: (declaration declarator: (function_declarator) @prototype))"
         "(declaration (type_qualifier) @word declarator: (function_declarator) @constant"
         ' (#eq? @word "constexpr"))',
     )

@@ -82,11 +82,14 @@ class Declarations:
         if function is not None and target.type == "function_declarator":
             if not self._is_vexing(function, env):
                 return None  # a prototype inside a function
-            arguments = [
-                p.child_by_field_name("type") or p
-                for p in syntax.operands(function.child_by_field_name("parameters"))
-            ]
+            parameters = syntax.operands(function.child_by_field_name("parameters"))
+            arguments = [p.child_by_field_name("type") or p for p in parameters]
             target = syntax.inner_declarator(function) or target
+            if any(p.child_by_field_name("declarator") is not None for p in parameters):
+                # `T x(a * b)` with an `a` that is declared nowhere
+                message = f"`{text(declarator)}` is not understood: what it accesses is not seen"
+                self._s.say(declarator, "error", message)
+                arguments = None
         name = syntax.declared_name(target)
         if name is None:
             return None

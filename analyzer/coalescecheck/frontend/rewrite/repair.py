@@ -10,7 +10,9 @@ import re
 
 from tree_sitter import Node, Tree
 
-from coalescecheck.frontend.misread_casts import CastMender
+from coalescecheck.frontend.declared_names import DeclaredNames
+from coalescecheck.frontend.misread_casts import mend_casts
+from coalescecheck.frontend.misread_prototypes import mend_prototypes
 from coalescecheck.frontend.patches import Edits
 from coalescecheck.frontend.suspects import Suspects, suspects
 
@@ -56,11 +58,12 @@ def repaired(code: bytes, tree: Tree) -> Tree:
             start, end = match.span(group)
             edits.put(start, replacement.ljust(end - start))
     edits.parsed()
-    casts = CastMender()
+    names = DeclaredNames(edits)
     for _ in range(_ROUNDS):
         found = suspects(edits)
         _disguise(edits, found)
-        casts.mend(edits, found)
+        mend_casts(edits, found, names)
+        mend_prototypes(edits, found, names)
         if not edits.parsed():
             break
     return edits.tree
@@ -72,8 +75,6 @@ def _disguise(edits: Edits, captured: Suspects) -> None:
         _cast(node, edits)
     for node in captured.get("template", []):
         _comparison(node, edits)
-    for node in captured.get("prototype", []):
-        _initialiser(node, edits)
     for node in captured.get("constant", []):
         _constant(node, edits)
 
@@ -123,17 +124,6 @@ def _comparison(node: Node, edits: Edits) -> None:
         sign = operand.child_by_field_name("operator")
         if operand.type == "binary_expression" and sign is not None and sign.type in ("&&", "||"):
             edits.put(arguments.start_byte, _STAND_INS["<"])
-
-
-def _initialiser(node: Node, edits: Edits) -> None:
-    """``int x(a[i]);`` in a function is no prototype: ``int x=a[i] ;``."""
-    parameters = node.child_by_field_name("parameters")
-    if parameters is None or parameters.named_child_count != 1:
-        return
-    declarator = parameters.named_children[0].child_by_field_name("declarator")
-    if declarator is not None and declarator.type == "abstract_array_declarator":
-        edits.put(parameters.start_byte, b"=")
-        edits.put(parameters.end_byte - 1, b" ")
 
 
 def _constant(node: Node, edits: Edits) -> None:

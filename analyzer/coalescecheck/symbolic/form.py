@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from enum import Enum
 from functools import lru_cache
 from math import gcd
 
@@ -150,6 +151,12 @@ class Form:
         return {g for m in self.terms for g in m}
 
 
+class _Kind(Enum):
+    """What is known of a product: the same for all lanes, a matter of thread indices, or not."""
+
+    UNIFORM, THREADS, DIFFERS = range(3)
+
+
 ZERO = Form({})
 ONE = Form({(): 1})
 
@@ -172,6 +179,7 @@ class Context:
         self.of_kind: defaultdict[str, set[int]] = defaultdict(set)  # ids of symbols
         self._differs = differs
         self._varying: dict[Form, bool] = {}
+        self._kinds: dict[Monomial, _Kind] = {}
         self._ids: dict[object, int] = {}
         self._leaves: dict[int, frozenset[int]] = {}
         self._divisions: dict[int, frozenset[int]] = {}
@@ -217,6 +225,7 @@ class Context:
             known = self._intern(key, atom)
             if varying and not self.varying(Form({(known,): 1})):
                 self.generators[known] = replace(atom, varying=False)
+                self._kinds[known,] = _Kind.UNIFORM
         return Form({(known,): 1})
 
     def _intern(self, key: object, generator: Generator) -> int:
@@ -236,17 +245,28 @@ class Context:
         return form._varying
 
     def _is_varying(self, form: Form) -> bool:
-        generators = self.generators
-        part = {m: c for m, c in form.terms.items() for g in m if generators[g].varying}
-        if not part or self._differs is None:
-            return bool(part)
-        lanes = form if len(part) == len(form.terms) else Form(part)
-        if not self.leaves(lanes) <= self.of_kind["tid"]:
-            return True
+        threads: dict[Monomial, int] = {}
+        for monomial, coefficient in form.terms.items():
+            kind = self._kinds.get(monomial)
+            if kind is None:
+                kind = self._kinds[monomial] = self._kind(monomial)
+            if kind is _Kind.DIFFERS:
+                return True
+            if kind is _Kind.THREADS:
+                threads[monomial] = coefficient
+        if not threads:
+            return False
+        lanes = form if len(threads) == len(form.terms) else Form(threads)
         known = self._varying.get(lanes)
         if known is None:
-            known = self._varying[lanes] = self._differs(self, lanes)
+            known = self._varying[lanes] = self._differs is None or self._differs(self, lanes)
         return known
+
+    def _kind(self, monomial: Monomial) -> _Kind:
+        if not any(self.generators[g].varying for g in monomial):
+            return _Kind.UNIFORM
+        only_threads = self.leaves(Form({monomial: 1})) <= self.of_kind["tid"]
+        return _Kind.THREADS if only_threads else _Kind.DIFFERS
 
     def leaves(self, form: Form) -> frozenset[int]:
         """Ids of all symbols the form depends on, through atoms."""

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from coalescecheck.launch import Dim3
 from coalescecheck.symbolic import operators as op
+from coalescecheck.symbolic.builtins import Geometry
 from coalescecheck.symbolic.form import Context, Form
 from coalescecheck.symbolic.numeric import Evaluator
-from coalescecheck.symbolic.values import Geometry, Values
+from coalescecheck.symbolic.values import Values
 
 BLOCKS = (Dim3(32), Dim3(16, 4), Dim3(5, 7), Dim3(1, 40))
 GRID = Dim3(3)

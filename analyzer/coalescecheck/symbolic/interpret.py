@@ -16,6 +16,7 @@ from coalescecheck.ir.expr import Expr, Var
 from coalescecheck.ir.types import ScalarType
 from coalescecheck.source import Span
 from coalescecheck.symbolic import operators as op
+from coalescecheck.symbolic.builtins import Geometry
 from coalescecheck.symbolic.cells import Cells, is_cell
 from coalescecheck.symbolic.conditions import limiting
 from coalescecheck.symbolic.form import Context, Form, Symbol, number
@@ -23,7 +24,7 @@ from coalescecheck.symbolic.loops import LoopSolver
 from coalescecheck.symbolic.prepared import prepared
 from coalescecheck.symbolic.reach import LoopInfo, Reach
 from coalescecheck.symbolic.state import Frame, Progress, State
-from coalescecheck.symbolic.values import Environment, Geometry, Values, type_bounds
+from coalescecheck.symbolic.values import Environment, Values, type_bounds
 
 MAX_STEPS = 120_000  # units of work, about 50 us each; a kernel that needs more is given up
 NAMES_PER_STEP = 40  # variables copied or joined for the price of a statement

@@ -13,6 +13,7 @@ from coalescecheck.facts import Fact
 from coalescecheck.ir.kernel import Access, Array, Kernel, Space
 from coalescecheck.launch import WARP_SIZE, Dim3, Launch
 from coalescecheck.source import Span
+from coalescecheck.symbolic.builtins import Geometry
 from coalescecheck.symbolic.count import Counter
 from coalescecheck.symbolic.fits import widest
 from coalescecheck.symbolic.footprint import Arrays, Enumerator, Footprint
@@ -33,7 +34,6 @@ from coalescecheck.symbolic.registers import Registers
 from coalescecheck.symbolic.render import Renderer, in_cuda
 from coalescecheck.symbolic.sample import sample_lanes
 from coalescecheck.symbolic.steps import row_steps
-from coalescecheck.symbolic.values import Geometry
 
 NATURAL_SHARED_START = 4  # static shared arrays of words and wider start on a word
 ADDRESS_LIMIT = 2000  # characters; a longer expression helps nobody

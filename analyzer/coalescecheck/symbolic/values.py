@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from coalescecheck.ir import expr as ir
 from coalescecheck.ir.types import ScalarType
-from coalescecheck.launch import Dim3
 from coalescecheck.symbolic import loaded
 from coalescecheck.symbolic import operators as op
+from coalescecheck.symbolic.builtins import Builtins, Geometry
 from coalescecheck.symbolic.comparisons import compared, wraps_in_64
 from coalescecheck.symbolic.fits import UNHARMED, Fits
 from coalescecheck.symbolic.floats import Part, is_arithmetic, parts_of
 from coalescecheck.symbolic.form import ZERO, Bounds, Context, Form, Symbol, number
 
 Environment = dict[str, Form]
-AXES = ("x", "y", "z")
 TERM_LIMIT = 48  # a longer polynomial is a value nobody indexes with on purpose
-MAX_BLOCK = (1024, 1024, 64)  # CUDA C++ Programming Guide, "Technical Specifications"
-MAX_GRID = ((1 << 31) - 1, 65535, 65535)
 FLOATING = "computed in floating point"
-
-
-@dataclass(frozen=True, slots=True)
-class Geometry:
-    """What is known of the launch: block and grid (None: unknown), dynamic shared memory in
-    bytes, and the blocks to look at, as their indices (None: all)."""
-
-    block: Dim3 | None
-    grid: Dim3 | None
-    shared_bytes: int | None = None
-    blocks: tuple[tuple[int, int, int], ...] | None = None
 
 
 class Values:
@@ -44,13 +30,14 @@ class Values:
 
     def __init__(self, ctx: Context, geometry: Geometry, params: Mapping[str, int]) -> None:
         self.ctx = ctx
-        self.geometry = geometry
         self.params = params
         self.fits = Fits(ctx)
         self._float = {
             flag: ctx.fresh(Symbol("float", "data", varying=flag, reason=FLOATING))
             for flag in (False, True)
         }
+        self._builtins = Builtins(ctx, geometry)
+        self._bases: dict[str, Form] = {}  # a form keeps what is found out about it
         self._parts: dict[int, tuple[ir.Expr, tuple[Part, ...]]] = {}  # by id of the expression
         self.float_generators = {g for form in self._float.values() for g in form.generators()}
 
@@ -85,32 +72,30 @@ class Values:
 
     def value(self, expr: ir.Expr, env: Environment) -> Form:
         """The form of ``expr``."""
-        match expr:
-            case ir.Var():
-                return self._variable(expr, env)
-            case ir.Const():
-                if isinstance(expr.value, int) and expr.type.kind != "float":
-                    beyond = expr.value >= 1 << 63  # (size_t)-1: held modulo 2**64, as -1
-                    return number(expr.value - (1 << 64) if beyond else expr.value)
-                return self._float[False]
-            case ir.Builtin():
-                return self.builtin(expr.name)
-            case ir.ArrayBase():
-                return self.ctx.symbol(Symbol(expr.array, "base"))
-            case ir.Undefined():
-                return self.opaque(expr.type, not expr.uniform, expr.reason)
-        if is_arithmetic(expr):
+        return _VALUE[type(expr)](self, expr, env)
+
+    def _const(self, const: ir.Const, env: Environment) -> Form:
+        if isinstance(const.value, int) and const.type.kind != "float":
+            beyond = const.value >= 1 << 63  # (size_t)-1: held modulo 2**64, as -1
+            return number(const.value - (1 << 64) if beyond else const.value)
+        return self._float[False]
+
+    def _builtin(self, builtin: ir.Builtin, env: Environment) -> Form:
+        return self._builtins.of(builtin.name)
+
+    def _base(self, base: ir.ArrayBase, env: Environment) -> Form:
+        known = self._bases.get(base.array)
+        if known is None:
+            known = self._bases[base.array] = self.ctx.symbol(Symbol(base.array, "base"))
+        return known
+
+    def _undefined(self, expr: ir.Undefined, env: Environment) -> Form:
+        return self.opaque(expr.type, not expr.uniform, expr.reason)
+
+    def _operation(self, expr: ir.Expr, env: Environment) -> Form:
+        if expr.type.kind == "float" and is_arithmetic(expr):
             return self._float[self._differs(expr, env)]
-        match expr:
-            case ir.Binary():
-                return self._binary(expr, env)
-            case ir.Cast():
-                return self._cast(expr, env)
-            case ir.Unary():
-                return self._unary(expr, env)
-            case ir.Select():
-                return self._select(expr, env)
-        return self._call(expr, env)
+        return _OPERATION[type(expr)](self, expr, env)
 
     def _differs(self, expr: ir.Expr, env: Environment) -> bool:
         """Whether a floating-point value differs between lanes."""
@@ -142,56 +127,6 @@ class Values:
                 var.type, True, f"`{var.name}` is read before it is set"
             )
         return known
-
-    def builtin(self, name: str) -> Form:
-        """``threadIdx.x`` and its kin; dimensions are numbers where the launch is known."""
-        head, _, axis = name.partition(".")
-        at = AXES.index(axis) if axis else 0
-        block, grid = self.geometry.block, self.geometry.grid
-        match head:
-            case "threadIdx":
-                last = MAX_BLOCK[at] - 1 if block is None else block[at] - 1
-                if last == 0:
-                    return number(0)
-                if block is None and axis != "x":
-                    return self._axis(name, "row", 0, last)
-                return self.ctx.symbol(Symbol(name, "tid", True, 0, last))
-            case "blockIdx":
-                if self.geometry.blocks is not None:
-                    return self._sampled(tuple(b[at] for b in self.geometry.blocks))
-                high = None if grid is None else grid[at] - 1
-                return number(0) if high == 0 else self._axis(name, "bid", 0, high)
-            case "blockDim":
-                if block is not None:
-                    return number(block[at])
-                multiple = 32 if axis == "x" else 1
-                low = multiple if axis == "x" else 1
-                return self._axis(name, "bdim", low, MAX_BLOCK[at], multiple)
-            case "gridDim":
-                return self._axis(name, "gdim", 1, None) if grid is None else number(grid[at])
-            case "laneid":
-                return op.floor_remainder(self.ctx, self.linear_thread(), 32)
-            case "warpid":
-                return op.floor_divide(self.ctx, self.linear_thread(), 32)
-        if self.geometry.shared_bytes is not None:
-            return number(self.geometry.shared_bytes)
-        return self._axis(name, "param", 0, None)
-
-    def _axis(self, name: str, kind: str, low: int, high: int | None, multiple: int = 1) -> Form:
-        return self.ctx.symbol(Symbol(name, kind, False, low, high, multiple))
-
-    def _sampled(self, values: tuple[int, ...]) -> Form:
-        """A block index that takes these values, one per sampled block."""
-        if len(set(values)) == 1:
-            return number(values[0])
-        block = self.ctx.symbol(Symbol("block", "bid", False, 0, len(values) - 1))
-        return self.ctx.atom("table", (block,), (min(values), max(values)), values)
-
-    def linear_thread(self) -> Form:
-        """x + y*Dx + z*Dx*Dy."""
-        x, y, z = (self.builtin(f"threadIdx.{axis}") for axis in AXES)
-        row, column = self.builtin("blockDim.x"), self.builtin("blockDim.y")
-        return x + y * row + z * row * column
 
     def _settled(self, form: Form, type_: ScalarType) -> Form:
         settled = op.settle(self.ctx, form, type_)
@@ -347,6 +282,22 @@ class Values:
         reason = self.reason_of(*args) or f"computed by {expr.function}()"
         return self.opaque(expr.type, varying, reason)
 
+
+_OPERATION: dict[type, Callable[[Values, Any, Environment], Form]] = {
+    ir.Binary: Values._binary,
+    ir.Cast: Values._cast,
+    ir.Unary: Values._unary,
+    ir.Select: Values._select,
+    ir.Call: Values._call,
+}
+_VALUE: dict[type, Callable[[Values, Any, Environment], Form]] = {
+    ir.Var: Values._variable,
+    ir.Const: Values._const,
+    ir.Builtin: Values._builtin,
+    ir.ArrayBase: Values._base,
+    ir.Undefined: Values._undefined,
+    **dict.fromkeys(_OPERATION, Values._operation),
+}
 
 _SETTLED = {
     "/": op.divide,

@@ -20,6 +20,7 @@ from coalescecheck.symbolic.builtins import Geometry
 from coalescecheck.symbolic.cells import Cells, is_cell
 from coalescecheck.symbolic.conditions import limiting
 from coalescecheck.symbolic.form import Context, Form, Symbol, number
+from coalescecheck.symbolic.leaving import outside_of
 from coalescecheck.symbolic.loops import LoopSolver
 from coalescecheck.symbolic.prepared import prepared
 from coalescecheck.symbolic.reach import LoopInfo, Reach
@@ -272,15 +273,19 @@ class Interpreter:
 
     def _jump(self, label: str, state: State, leaving: bool) -> None:
         """Hand ``state`` to the frame named ``label``; tell the frames in between."""
+        loops: list[Frame] = []
         for frame in reversed(self.frames):
             target = frame.label == label
             if frame.info is not None and (leaving or not target):
                 taken = self.conjunction(state.path[len(frame.entry) :])
                 frame.info.carry.append(op.negate(self.ctx, taken))
             if target:
-                (frame.exits if leaving else frame.continues).append(state)
+                outside = outside_of(self.values, loops, state)
+                (frame.exits if leaving else frame.continues).append(outside)
                 return
             frame.passed = True
+            if frame.info is not None:
+                loops.append(frame)
 
     def reached(self) -> Progress:
         """Where the run stands."""

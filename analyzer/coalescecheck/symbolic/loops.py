@@ -17,6 +17,7 @@ from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.cells import cell_type, is_cell
 from coalescecheck.symbolic.closed_forms import ClosedForms, Header, Iteration
 from coalescecheck.symbolic.form import ZERO, Context, Form, Symbol
+from coalescecheck.symbolic.leaving import REASON
 from coalescecheck.symbolic.reach import LoopInfo
 from coalescecheck.symbolic.state import Frame, State
 from coalescecheck.symbolic.trips import falls, holds_before, trips_of
@@ -205,7 +206,8 @@ class LoopSolver:
             normal_exit = dict(current.env)
             info.entry = op.conjuncts(self._ctx, condition)
             current.path = it.with_condition(current.path, condition)
-        frame = Frame(stmt.label, current.path if current else (), info=info)
+        sets = self._assigned[id(stmt)]
+        frame = Frame(stmt.label, current.path if current else (), info=info, sets=sets)
         it.frames.append(frame)
         it.loops.append(info)
         if condition != ZERO:
@@ -313,7 +315,7 @@ class LoopSolver:
         if trips is not None and len(at_exit) == 1 and not own:
             return ctx.substitute(at_exit[0], {counter: trips})
         varying = varying_exit or any(map(ctx.varying, at_exit))
-        reason = self._it.values.reason_of(*at_exit) or "as a loop leaves it"
+        reason = self._it.values.reason_of(*at_exit) or REASON
         base = self._base_part(at_exit[0])
         if base.terms and all(self._base_part(f) == base for f in at_exit):
             return base + self._it.values.opaque(type_, varying, reason)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
+from typing import Any
 
 from coalescecheck.symbolic.form import Form
 from coalescecheck.symbolic.reach import LoopInfo, Reach
@@ -22,7 +24,8 @@ class Frame:
     """An enclosing scope or loop that jumps can leave.
 
     ``exits`` and ``continues`` collect the states of jumps to it; ``passed`` says that some jump
-    from inside went to a scope further out; ``info`` is set for loops.
+    from inside went to a scope further out; ``info`` is set for loops, with the variables that an
+    iteration ``sets``.
     """
 
     label: str
@@ -31,17 +34,21 @@ class Frame:
     continues: list[State] = field(default_factory=list)
     passed: bool = False
     info: LoopInfo | None = None
+    sets: Collection[str] = ()
 
 
 class Progress:
     """What a run has told so far, to come back to when it was only a trial."""
 
     def __init__(self, reaches: list[Reach], frames: list[Frame]) -> None:
-        self._reaches, self._reached = reaches, len(reaches)
-        self._carries = [(f.info.carry, len(f.info.carry)) for f in frames if f.info is not None]
+        lists: list[list[Any]] = [reaches]
+        for frame in frames:
+            lists += [frame.exits, frame.continues]
+            if frame.info is not None:
+                lists.append(frame.info.carry)
+        self._told = [(told, len(told)) for told in lists]
 
     def restore(self) -> None:
-        """Drop the accesses and the conditions of jumps since."""
-        del self._reaches[self._reached :]
-        for carry, known in self._carries:
-            del carry[known:]
+        """Drop the accesses and the jumps since."""
+        for told, known in self._told:
+            del told[known:]

@@ -65,6 +65,11 @@ CASES = {
         " return r;",
         lambda t: 64 * first(lambda k: k * k > t),
     ),
+    "an index that is first used there": (
+        "for (int k = 0;; k++) { int y = threadIdx.x; if (k * k > y) return k * 64 - y; }"
+        " return 0;",
+        lambda t: 64 * first(lambda k: k * k > t) - t,
+    ),
     "the way does not differ": (
         "for (int k = 0;; k++) { if (k * k > 50) return k * 64; } return 0;",
         lambda t: 64 * 8,
@@ -89,3 +94,15 @@ def test_lanes_that_leave_apart_are_not_taken_together(tmp_path: Path, name: str
     if len(set(map(value, range(32)))) == 1:
         assert store.sectors.max <= 5
     assert store.verified.simulation != "disagrees"
+
+
+def test_pointers_that_are_first_used_there_keep_their_array(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text(
+        "__device__ float *f(float *a, float *b, int t) {"
+        " for (int k = 0; k < 9; k++) if (k * k > t) return b + t; return a + t; }\n"
+        "__global__ void k(float *a, float *b) { *f(a, b, threadIdx.x) = 1; }\n"
+        "void run(float *a, float *b) { k<<<1, 64>>>(a, b); }\n"
+    )
+    (analysis,) = coalescecheck.analyze(tmp_path / "k.cu").kernels
+    assert {a.array for a in analysis.accesses} == {"a|b"}
+    assert analysis.accesses[0].verified.simulation != "disagrees"

@@ -14,7 +14,6 @@ from coalescecheck.symbolic.state import Frame, State
 from coalescecheck.symbolic.values import Values
 
 REASON = "as a loop leaves it"
-_OF_AN_ITERATION = ("counter", "data", "base")
 
 
 def outside_of(values: Values, loops: Sequence[Frame], state: State) -> State:
@@ -22,28 +21,31 @@ def outside_of(values: Values, loops: Sequence[Frame], state: State) -> State:
     if not loops:
         return state
     ctx, outermost = values.ctx, loops[-1]
-    if not any(ctx.varying(c) for c in state.path[len(outermost.entry) :]):
-        return state  # what decides is the same for all lanes that are still inside
+    # where all that decides is the same for the lanes that are still inside, they leave at once
+    apart = any(ctx.varying(c) for c in state.path[len(outermost.entry) :])
     first = outermost.info.counter if outermost.info is not None else 0
-    lanes: dict[int, Form] = {}
+    known: dict[int, Form] = {}
 
     def left(form: Form, name: str = "") -> Form:
-        if name in outermost.sets and not values.float_generators.isdisjoint(form.generators()):
+        floats = not values.float_generators.isdisjoint(form.generators())
+        if apart and floats and name in outermost.sets:
             return values.floating(True)
         for g, symbol in ctx.symbols(form):
-            if g >= first and g not in lanes and _changes(symbol):
-                lanes[g] = ctx.fresh(_by_lane(symbol))
-        return ctx.substitute(form, lanes)
+            if g >= first and g not in known and _is_of_an_iteration(symbol, apart):
+                known[g] = ctx.fresh(_outside(symbol, apart))
+        return ctx.substitute(form, known)
 
     env = {name: left(form, name) for name, form in state.env.items()}
     return State(env, tuple(map(left, state.path)))
 
 
-def _changes(symbol: Symbol) -> bool:
-    """Whether it is one value in an iteration and another one in the next."""
-    return symbol.kind in _OF_AN_ITERATION and not symbol.varying
+def _is_of_an_iteration(symbol: Symbol, apart: bool) -> bool:
+    """Whether it is one value in an iteration and another one in the next, and that matters."""
+    loaded = symbol.kind == "data" or (symbol.kind == "base" and "#" in symbol.name)
+    return symbol.kind == "counter" or (apart and loaded and not symbol.varying)
 
 
-def _by_lane(symbol: Symbol) -> Symbol:
-    kind = "data" if symbol.kind == "counter" else symbol.kind
-    return replace(symbol, kind=kind, varying=True, reason=symbol.reason or REASON)
+def _outside(symbol: Symbol, apart: bool) -> Symbol:
+    if symbol.kind == "counter":
+        return replace(symbol, kind="data", varying=apart, reason=REASON)
+    return replace(symbol, varying=True)

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from coalescecheck.ir.types import ScalarType
-from coalescecheck.symbolic.form import Context, Form
+from coalescecheck.symbolic.form import ZERO, Context, Form
 from coalescecheck.symbolic.render import UNWRITTEN, Renderer
 
 LONGEST = 100  # characters; a longer value is named by the sizes in it
@@ -27,15 +27,18 @@ ABOVE, BELOW = "< 2**32", ">= 0"
 @dataclass(frozen=True, slots=True)
 class Fit:
     """A value that is taken to be at least 0 (``low``) and less than 2**32 (``high``); ``short``
-    if it is of 32 bits."""
+    if it is of 32 bits.  With ``pointer`` that parameter, which is taken not to be null."""
 
     form: Form
     low: bool
     high: bool
     short: bool
+    pointer: str = ""
 
     def text(self, ctx: Context, renderer: Renderer) -> str:
         """What is taken to hold, in words."""
+        if self.pointer:
+            return f"{self.pointer} != nullptr"
         symbols = [s for _, s in ctx.symbols(self.form)]
         text = renderer.text(self.form)
         if len(text) > LONGEST or UNWRITTEN in text or any(s.kind in UNNAMED for s in symbols):
@@ -90,6 +93,14 @@ class Fits:
             short = type_.bits == 32
             fit = Fit(form, low is None, high is None and not alone and short, short)
             self._here.setdefault(fit, False)
+
+    def points(self, names: Iterable[str]) -> None:
+        """These pointers are taken not to be null."""
+        self._here |= {Fit(ZERO, False, False, False, name): True for name in names}
+
+    def pointing(self) -> tuple[Fit, ...]:
+        """What has been read here of null checks."""
+        return tuple(fit for fit in self._here if fit.pointer)
 
     def read(self, name: str) -> None:
         """A variable is read."""

@@ -19,6 +19,7 @@ from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.builtins import Geometry
 from coalescecheck.symbolic.cells import Cells, is_cell
 from coalescecheck.symbolic.conditions import limiting
+from coalescecheck.symbolic.fits import Fit
 from coalescecheck.symbolic.form import Context, Form, Symbol, number
 from coalescecheck.symbolic.leaving import outside_of
 from coalescecheck.symbolic.loops import LoopSolver
@@ -50,7 +51,10 @@ class Interpreter:
         self._facts = facts
         self.kernel = kernel
         self.ctx = ctx
-        self.values = Values(ctx, geometry, params)
+        pointers = [array.name for array in kernel.arrays.values() if array.parameter]
+        self.values = Values(ctx, geometry, params, pointers)
+        self.not_null: dict[Fit, None] = {}  # what null checks so far took to hold
+        self._checked: tuple[Fit, ...] = ()  # those on which it depends that this place is reached
         self.reaches: list[Reach] = []
         self.recording = True
         self.endless: dict[Span, None] = {}  # loops that nothing ever ends
@@ -140,6 +144,7 @@ class Interpreter:
         form = self.values.value(address, state.env)
         if self.recording:
             fits = self.values.fits.relied_on(limiting(self.ctx, state.path))
+            fits += self._checked
             self.reaches.append(Reach(access, piece, form, state.path, tuple(self.loops), fits))
         return form
 
@@ -228,6 +233,14 @@ class Interpreter:
 
     def _if(self, stmt: ir.If, state: State) -> State | None:
         condition = self.condition(stmt.condition, state.env)
+        before = self._checked
+        self._checked += tuple(f for f in self.values.fits.pointing() if f not in before)
+        after = self._branches(stmt, state, condition)
+        if not any(isinstance(s, ir.Leave | ir.Continue) for s in ir.walk((stmt,))):
+            self._checked = before
+        return after
+
+    def _branches(self, stmt: ir.If, state: State, condition: Form) -> State | None:
         if condition == op.ONE:
             return self.block(stmt.then, state)
         if condition == number(0):
@@ -244,6 +257,7 @@ class Interpreter:
         self.values.fits.start()
         condition = self.values.condition(expr, env)
         ways = (condition, op.negate(self.ctx, condition))
+        self.not_null |= dict.fromkeys(self.values.fits.pointing())
         self.values.fits.decided(c for way in ways for c in op.conjuncts(self.ctx, way))
         return condition
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from coalescecheck.ir import expr as ir
@@ -23,14 +23,22 @@ FLOATING = "computed in floating point"
 class Values:
     """Turns expressions into forms.
 
-    ``params`` gives known integer parameters.  A pointer is a form that contains a symbol of
+    ``params`` gives known integer parameters, ``pointers`` the arrays that parameters point to.
+    A pointer is a form that contains a symbol of
     kind ``base``; a floating-point value is a ``data`` symbol that only keeps whether lanes
     differ.
     """
 
-    def __init__(self, ctx: Context, geometry: Geometry, params: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        ctx: Context,
+        geometry: Geometry,
+        params: Mapping[str, int],
+        pointers: Collection[str] = (),
+    ) -> None:
         self.ctx = ctx
         self.params = params
+        self.pointers = frozenset(pointers)
         self.fits = Fits(ctx)
         self._float = {
             flag: ctx.fresh(Symbol("float", "data", varying=flag, reason=FLOATING))
@@ -219,8 +227,13 @@ class Values:
         return self.opaque_condition(varying, "where an array lies decides")
 
     def _points(self, address: Form) -> Form:
-        """Whether a pointer is not null: arrays never lie at 0, but ``c ? a : 0`` may be 0."""
+        """Whether a pointer is not null: arrays never lie at 0, but ``c ? a : 0`` may be 0.
+
+        Parameters are taken to point to arrays, which is said where something depends on it.
+        """
         chosen = ZERO
+        named = {s.name for _, s in self.ctx.symbols(address) if s.kind == "base"}
+        self.fits.points(sorted(named & self.pointers))
         for monomial, coefficient in address.terms.items():
             kinds = [self.ctx.generators[g] for g in monomial]
             bases = [

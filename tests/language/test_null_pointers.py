@@ -90,6 +90,9 @@ def test_that_a_pointer_is_not_null_is_said(tmp_path: Path, host: str) -> None:
         pytest.param("bool has = q != nullptr; if (has) o[i] = 1;", True, id="kept in a variable"),
         pytest.param("if (q && i < 100) o[i] = 1;", True, id="with another condition"),
         pytest.param("float x = 0; if (q) x = 2; o[i] = x;", False, id="a value"),
+        pytest.param("int m = 1; if (!q) m = 2; o[m * i] = 1;", True, id="an index"),
+        pytest.param("for (int k = 0; q && k < 9; ++k) o[i + k] = 1;", True, id="a loop"),
+        pytest.param("do { if (!q) break; } while (0); o[i] = 1;", False, id="a loop that is left"),
     ],
 )
 def test_only_what_depends_on_the_check_relies_on_it(
@@ -101,6 +104,20 @@ def test_only_what_depends_on_the_check_relies_on_it(
     said = ("q != nullptr",) if relying else ()
     assert found.accesses[0].assumptions == said
     assert found.accesses[0].certainty == ("exact-symbolic" if relying else "exact")
+
+
+@pytest.mark.parametrize(
+    ("before", "pointer"), [("__device__ float *q;", "q"), ("", "((float **)o)[blockIdx.x]")]
+)
+def test_a_pointer_in_memory_may_be_null(tmp_path: Path, before: str, pointer: str) -> None:
+    """The code for a null pointer was said never to run, whatever the memory holds."""
+    body = f"float *p = {pointer}; if (p) o[i] = 1; else o[2 * i] = 1;"
+    text = f"{before}\n__global__ void k(float *o) {{ int i = threadIdx.x; {body} }}\n"
+    (found,) = analysed(tmp_path, f"{text}void run(float *o) {{ k<<<4, 256>>>(o); }}\n")
+    first, second = (a for a in found.accesses if a.access.op == "store")
+    assert (sectors(first), sectors(second)) == (4, 8)
+    assert (first.requests, second.requests) == (None, None)
+    assert {first.certainty, second.certainty} == {"exact-symbolic"}
 
 
 def test_a_null_pointer_that_is_read_has_no_numbers(tmp_path: Path) -> None:

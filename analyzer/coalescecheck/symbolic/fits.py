@@ -141,9 +141,9 @@ class Fits:
 
     # --- between expressions ------------------------------------------------------------------
 
-    def start(self) -> None:
-        """Another statement begins."""
-        self._here = {}
+    def start(self, checked: Iterable[Fit] = ()) -> None:
+        """Another statement begins, which is reached only where ``checked`` hold."""
+        self._here = dict.fromkeys(checked, True)
 
     def assigned(self, name: str) -> None:
         """The expression became the value of a variable."""
@@ -151,6 +151,10 @@ class Fits:
             known, self._here = self._here, dict(self._of.get(name, {}))
             self._add(known)
             self._of[name] = self._here
+
+    def relies(self, name: str, fits: Iterable[Fit]) -> None:
+        """What a variable holds depends on ``fits``."""
+        self._of[name] = {**self._of.get(name, {}), **dict.fromkeys(fits, True)}
 
     def decided(self, conditions: Iterable[Form]) -> None:
         """The expression was a condition."""

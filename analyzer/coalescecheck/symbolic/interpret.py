@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from coalescecheck.facts import Fact
 from coalescecheck.ir import kernel as ir
 from coalescecheck.ir.expr import Expr, Var
+from coalescecheck.ir.slicing import targets
 from coalescecheck.ir.types import ScalarType
 from coalescecheck.source import Span
 from coalescecheck.symbolic import operators as op
@@ -109,7 +110,7 @@ class Interpreter:
             raise TooLarge
 
     def _statement(self, stmt: ir.Stmt, state: State) -> State | None:
-        self.values.fits.start()
+        self.values.fits.start(self._checked)
         match stmt:
             case ir.Assign() if self._relevant.variable(stmt.var.name):
                 value = self.values.value(stmt.value, state.env)
@@ -125,9 +126,11 @@ class Interpreter:
                     state.env[stmt.var.name] = self._from_memory(stmt.access, stmt.var, True)
                 self._cells.forget(state.env, address)
             case ir.If():
-                return self._if(stmt, state)
+                before = self._checked
+                return self._after_check(stmt, before, self._if(stmt, state))
             case ir.Loop():
-                return self._solver.loop(stmt, state)
+                before = self._checked
+                return self._after_check(stmt, before, self._solver.loop(stmt, state))
             case ir.Scope():
                 return self._scope(stmt, state)
             case ir.Leave():
@@ -144,7 +147,6 @@ class Interpreter:
         form = self.values.value(address, state.env)
         if self.recording:
             fits = self.values.fits.relied_on(limiting(self.ctx, state.path))
-            fits += self._checked
             self.reaches.append(Reach(access, piece, form, state.path, tuple(self.loops), fits))
         return form
 
@@ -233,14 +235,6 @@ class Interpreter:
 
     def _if(self, stmt: ir.If, state: State) -> State | None:
         condition = self.condition(stmt.condition, state.env)
-        before = self._checked
-        self._checked += tuple(f for f in self.values.fits.pointing() if f not in before)
-        after = self._branches(stmt, state, condition)
-        if not any(isinstance(s, ir.Leave | ir.Continue) for s in ir.walk((stmt,))):
-            self._checked = before
-        return after
-
-    def _branches(self, stmt: ir.If, state: State, condition: Form) -> State | None:
         if condition == op.ONE:
             return self.block(stmt.then, state)
         if condition == number(0):
@@ -254,12 +248,29 @@ class Interpreter:
 
     def condition(self, expr: Expr, env: Environment) -> Form:
         """The truth value of a condition on which a way through the kernel depends."""
-        self.values.fits.start()
+        self.values.fits.start(self._checked)
         condition = self.values.condition(expr, env)
         ways = (condition, op.negate(self.ctx, condition))
-        self.not_null |= dict.fromkeys(self.values.fits.pointing())
+        self._checked = self.values.fits.pointing()
+        self.not_null |= dict.fromkeys(self._checked)
         self.values.fits.decided(c for way in ways for c in op.conjuncts(self.ctx, way))
         return condition
+
+    def _after_check(
+        self, stmt: ir.If | ir.Loop, before: tuple[Fit, ...], after: State | None
+    ) -> State | None:
+        """``after`` a statement.  If it depended on a null check, so do the variables that it
+        sets, and all that follows where one of its branches leaves what is around it."""
+        if self._checked == before:
+            return after
+        inside = list(ir.walk((stmt,)))
+        for name in {name for each in inside for name in targets(each)}:
+            self.values.fits.relies(name, self._checked)
+        own = {each.label for each in inside if isinstance(each, ir.Loop | ir.Scope)}
+        jumps = (each for each in inside if isinstance(each, ir.Leave | ir.Continue))
+        if all(jump.label in own for jump in jumps):
+            self._checked = before
+        return after
 
     def with_condition(self, path: tuple[Form, ...], condition: Form) -> tuple[Form, ...]:
         """``path`` and everything ``condition`` demands."""

@@ -14,6 +14,7 @@ from coalescecheck.symbolic.comparisons import compared, wraps_in_64
 from coalescecheck.symbolic.fits import UNHARMED, Fits
 from coalescecheck.symbolic.floats import Part, is_arithmetic, parts_of
 from coalescecheck.symbolic.form import ZERO, Bounds, Context, Form, Symbol, number
+from coalescecheck.symbolic.null_checks import checked_pointer
 
 Environment = dict[str, Form]
 TERM_LIMIT = 48  # a longer polynomial is a value nobody indexes with on purpose
@@ -227,26 +228,12 @@ class Values:
         return self.opaque_condition(varying, "where an array lies decides")
 
     def _points(self, address: Form) -> Form:
-        """Whether a pointer is not null: arrays never lie at 0, but ``c ? a : 0`` may be 0.
-
-        Parameters are taken to point to arrays, which is said where something depends on it.
-        """
-        chosen = ZERO
-        named = {s.name for _, s in self.ctx.symbols(address) if s.kind == "base"}
-        self.fits.points(sorted(named & self.pointers))
-        for monomial, coefficient in address.terms.items():
-            kinds = [self.ctx.generators[g] for g in monomial]
-            bases = [
-                g
-                for g, s in zip(monomial, kinds, strict=True)
-                if isinstance(s, Symbol) and s.kind == "base"
-            ]
-            if len(bases) == 1:
-                rest = tuple(g for g in monomial if g not in bases)
-                chosen = chosen + Form({rest: coefficient})
-        if self.ctx.bounds(chosen) in ((0, 1), (1, 1)):
-            return chosen
-        return self.opaque_condition(self.ctx.varying(address), "a null check")
+        """Whether a pointer is not null."""
+        checked = checked_pointer(self.ctx, address)
+        self.fits.points(sorted(checked.bases & self.pointers))
+        if checked.holds is not None:
+            return checked.holds
+        return self.opaque_condition(self.ctx.varying(address), checked.reason)
 
     def _integer(self, operator: str, left: Form, right: Form, type_: ScalarType) -> Form:
         ctx = self.ctx

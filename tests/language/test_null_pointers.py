@@ -61,6 +61,13 @@ def test_a_null_argument_is_no_array(tmp_path: Path, host: str) -> None:
     assert found.assumptions == ()
 
 
+def test_an_argument_that_is_left_out_is_its_default(tmp_path: Path) -> None:
+    text = KERNEL.replace("*q)", "*q = NULL)")
+    (found,) = analysed(tmp_path, f"{text}void run(float *o) {{ k<<<10, 256>>>(o); }}\n")
+    assert [access.requests for access in found.accesses] == [0, 0, 80, 80]
+    assert found.assumptions == ()
+
+
 @pytest.mark.parametrize(
     "host",
     [

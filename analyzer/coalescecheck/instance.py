@@ -31,7 +31,7 @@ def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> Ker
         worst = kernel_c.diagnostics[0] if kernel_c.diagnostics else None
         reason = worst.message if worst else "the kernel could not be read"
         raise UnsupportedConstruct(reason, worst.span if worst else kernel_c.span)
-    kernel = lower.lower(kernel_c)
+    kernel = lower.lower(kernel_c, nulls=launch.nulls)
     launch = _with_bounds(kernel_c, kernel, launch)
     params = _known(kernel, launch)
     names = {p.name for p in kernel.params} - params.keys()

@@ -33,7 +33,8 @@ class Launch:
     parameters to the constants passed at the launch (struct members as ``"s.n"``).
     ``offsets`` maps pointer parameters launched as ``ptr + k`` to what is known of ``k``:
     the byte offset, or None when it is unknown (such a pointer is not 256-byte aligned).
-    ``shared_bytes`` is the dynamic shared memory, None when unknown.
+    ``shared_bytes`` is the dynamic shared memory, None when unknown.  ``nulls`` are the pointer
+    parameters that are null.
     ``source`` is one of cli, comment, config, host, bounds, assumed; ``file``, ``line`` and
     ``column`` say where.
     """
@@ -47,3 +48,4 @@ class Launch:
     file: str = ""
     line: int = 0
     column: int = field(default=1, compare=False)
+    nulls: tuple[str, ...] = ()

@@ -39,7 +39,7 @@ def cases_of(kernel: KernelC, source: SourceFile, options: Options) -> tuple[Cas
         launch = _overlay(case.launch, "cli", told, ("", 0))
         assume = case.assume + options.assume
         sizes = (launch.block, launch.grid, launch.shared_bytes)
-        key = (*sizes, launch.args, launch.offsets, assume)
+        key = (*sizes, launch.args, launch.offsets, launch.nulls, assume)
         unique.setdefault(key, Case(launch, assume))
     return tuple(unique.values())
 

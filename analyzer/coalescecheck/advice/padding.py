@@ -35,7 +35,7 @@ def _pads(
             array.name,
             f"`{padded}`",
             f"declare `{padded}` instead of `{_declared(array, 0)}`",
-            lower.lower(subject.source, pads={array.name: pad}),
+            lower.lower(subject.source, pads={array.name: pad}, nulls=subject.launch.nulls),
             subject.launch,
             frozenset(a.access.id for a in mine),
             amount=pad,

@@ -7,11 +7,13 @@ In: a kernel's declaration, the launch sites that mean it, ``--template`` option
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+from tree_sitter import Node
 
 from coalescecheck.frontend.ctypes_lp64 import size_of_type
 from coalescecheck.frontend.host.deduction import declared_type, deduce
-from coalescecheck.frontend.host.scopes import parameters
+from coalescecheck.frontend.host.scopes import node_text, parameters
 from coalescecheck.frontend.launches import LaunchArgument, LaunchSite, to_launch
 from coalescecheck.frontend.rewrite import KernelDecl
 from coalescecheck.launch import Launch
@@ -118,4 +120,14 @@ def _launch(kernel: KernelDecl, site: LaunchSite, arguments: Mapping[str, str]) 
             bound = arguments.get(declared.base)
             known = size_of_type(bound) if bound is not None and declared.depth == 1 else None
             sizes[parameter.name] = parameter.element_size or known
-    return to_launch(site, names, sizes)
+    launch = to_launch(site, names, sizes)
+    if packs or site.args is None:
+        return launch
+    left_out = list(zip(names, parameters(kernel.node), strict=False))[len(site.args) :]
+    nulls = [name for name, node in left_out if name in sizes and _is_null_default(node)]
+    return replace(launch, nulls=(*launch.nulls, *nulls))
+
+
+def _is_null_default(parameter: Node) -> bool:
+    value = parameter.child_by_field_name("default_value")
+    return value is not None and (value.type == "null" or node_text(value) == "0")

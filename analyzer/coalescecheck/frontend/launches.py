@@ -16,6 +16,7 @@ from coalescecheck.frontend.host.argument_types import argument_type
 from coalescecheck.frontend.host.binding import Context, argument_of, template_arguments
 from coalescecheck.frontend.host.contexts import MAX_INSTANCES, contexts
 from coalescecheck.frontend.host.deduction import ArgumentType
+from coalescecheck.frontend.host.null_pointers import is_null
 from coalescecheck.frontend.host.pointers import pointer_offset
 from coalescecheck.frontend.host.scopes import (
     ancestors,
@@ -36,7 +37,8 @@ class LaunchArgument:
     """One argument of a launch.
 
     ``value`` is its constant integer value.  ``moved`` says that it is a pointer plus
-    something (``p + k``, ``&p[k]``), ``offset`` how many elements, None when unknown.
+    something (``p + k``, ``&p[k]``), ``offset`` how many elements, None when unknown; ``null``
+    that it is a null pointer, if it is a pointer.
     ``type`` is None where no declaration in sight says it.
     """
 
@@ -45,6 +47,7 @@ class LaunchArgument:
     moved: bool = False
     offset: int | None = 0
     type: ArgumentType | None = None
+    null: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +102,12 @@ def to_launch(
     """
     args: list[tuple[str, int]] = []
     offsets: list[tuple[str, int | None]] = []
+    nulls: list[str] = []
     for name, argument in zip(parameter_names, site.args or (), strict=False):
         if name in element_sizes:
-            if argument.moved:
+            if argument.null:
+                nulls.append(name)
+            elif argument.moved:
                 offsets.append((name, _bytes(argument.offset, element_sizes[name])))
         elif argument.value is not None:
             args.append((name, argument.value))
@@ -111,6 +117,7 @@ def to_launch(
         source="host",
         args=tuple(args),
         offsets=tuple(offsets),
+        nulls=tuple(nulls),
         shared_bytes=site.shared,
         file=site.file,
         line=site.line,
@@ -196,7 +203,8 @@ def _argument(values: HostValues, node: Node, context: Context) -> LaunchArgumen
     moved, offset = pointer_offset(values, node)
     type_ = argument_type(values, node, context)
     source = " ".join(node_text(node).split())
-    return LaunchArgument(source, values.integer(node), moved, offset, type_)
+    null = is_null(values, node)
+    return LaunchArgument(source, values.integer(node), moved, offset, type_, null)
 
 
 def _kernel_of(node: Node) -> Node | None:

@@ -7,7 +7,7 @@ kernel is lowered again; nothing of the failed attempt is kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -73,6 +73,7 @@ class Context:
     demoted: frozenset[Hashable]
     evaluate: Callable[[Context, c_ast.Node], Value]
     execute: Callable[[Context, c_ast.Node], None]
+    nulls: Collection[str] = ()
     arrays: dict[str, Array] = field(default_factory=dict)
     accesses: list[Access] = field(default_factory=list)
     params: list[Param] = field(default_factory=list)

@@ -7,7 +7,7 @@ the user's place.  Raises ``UnsupportedConstruct`` only where nothing of the ker
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -42,20 +42,26 @@ _PARSE_PLACE = re.compile(r"^[^:]*:(\d+)(?::(\d+))?:\s*(.*)", re.DOTALL)
 _NO_PADS: Mapping[str, int] = MappingProxyType({})
 
 
-def lower(kernel_c: KernelC, *, pads: Mapping[str, int] = _NO_PADS) -> Kernel:
-    """The IR of a kernel; ``pads`` adds elements to the innermost dimension of shared arrays."""
+def lower(
+    kernel_c: KernelC, *, pads: Mapping[str, int] = _NO_PADS, nulls: Collection[str] = ()
+) -> Kernel:
+    """The IR of a kernel; ``pads`` adds elements to the innermost dimension of shared arrays,
+    ``nulls`` are pointer parameters that are null."""
     if kernel_c.text is None:
         raise UnsupportedConstruct("the kernel could not be rewritten to C", kernel_c.span)
     try:
-        return _lower(kernel_c, _parse(kernel_c), pads)
+        return _lower(kernel_c, _parse(kernel_c), pads, nulls)
     except RecursionError as error:
         raise UnsupportedConstruct("its expressions are nested too deep", kernel_c.span) from error
 
 
-def _lower(kernel_c: KernelC, tree: c_ast.FileAST, pads: Mapping[str, int]) -> Kernel:
+def _lower(
+    kernel_c: KernelC, tree: c_ast.FileAST, pads: Mapping[str, int], nulls: Collection[str]
+) -> Kernel:
     demoted: frozenset[Hashable] = frozenset()
     for _ in range(MAX_ATTEMPTS):
         cx = Context(kernel_c.source_map, pads, demoted, expressions.evaluate, statements.execute)
+        cx.nulls = nulls
         body = _kernel_body(cx, kernel_c, tree)
         if cx.demote <= demoted:
             return _result(cx, kernel_c, body)

@@ -216,7 +216,7 @@ def pointer_parameter(
     )
     cx.array_align[unique] = ctypes.align_of(element)
     variable = Variable(pointer, Var(cx.unique(name), ir.PTR), key, cx.path, assigned=True)
-    cx.emit(Assign(variable.var, ArrayBase(unique)))
+    cx.emit(Assign(variable.var, arith.NULL if name in cx.nulls else ArrayBase(unique)))
     return variable
 
 

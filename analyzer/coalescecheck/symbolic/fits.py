@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from coalescecheck.ir.types import ScalarType
-from coalescecheck.symbolic.form import Context, Form
+from coalescecheck.symbolic.form import ZERO, Context, Form
 from coalescecheck.symbolic.render import UNWRITTEN, Renderer
 
 LONGEST = 100  # characters; a longer value is named by the sizes in it
@@ -27,15 +27,18 @@ ABOVE, BELOW = "< 2**32", ">= 0"
 @dataclass(frozen=True, slots=True)
 class Fit:
     """A value that is taken to be at least 0 (``low``) and less than 2**32 (``high``); ``short``
-    if it is of 32 bits."""
+    if it is of 32 bits.  With ``pointer`` that parameter, which is taken not to be null."""
 
     form: Form
     low: bool
     high: bool
     short: bool
+    pointer: str = ""
 
     def text(self, ctx: Context, renderer: Renderer) -> str:
         """What is taken to hold, in words."""
+        if self.pointer:
+            return f"{self.pointer} != nullptr"
         symbols = [s for _, s in ctx.symbols(self.form)]
         text = renderer.text(self.form)
         if len(text) > LONGEST or UNWRITTEN in text or any(s.kind in UNNAMED for s in symbols):
@@ -91,6 +94,14 @@ class Fits:
             fit = Fit(form, low is None, high is None and not alone and short, short)
             self._here.setdefault(fit, False)
 
+    def points(self, names: Iterable[str]) -> None:
+        """These pointers are taken not to be null."""
+        self._here |= {Fit(ZERO, False, False, False, name): True for name in names}
+
+    def pointing(self) -> tuple[Fit, ...]:
+        """What has been read here of null checks."""
+        return tuple(fit for fit in self._here if fit.pointer)
+
     def read(self, name: str) -> None:
         """A variable is read."""
         if self._of:
@@ -130,9 +141,9 @@ class Fits:
 
     # --- between expressions ------------------------------------------------------------------
 
-    def start(self) -> None:
-        """Another statement begins."""
-        self._here = {}
+    def start(self, checked: Iterable[Fit] = ()) -> None:
+        """Another statement begins, which is reached only where ``checked`` hold."""
+        self._here = dict.fromkeys(checked, True)
 
     def assigned(self, name: str) -> None:
         """The expression became the value of a variable."""
@@ -140,6 +151,10 @@ class Fits:
             known, self._here = self._here, dict(self._of.get(name, {}))
             self._add(known)
             self._of[name] = self._here
+
+    def relies(self, name: str, fits: Iterable[Fit]) -> None:
+        """What a variable holds depends on ``fits``."""
+        self._of[name] = {**self._of.get(name, {}), **dict.fromkeys(fits, True)}
 
     def decided(self, conditions: Iterable[Form]) -> None:
         """The expression was a condition."""

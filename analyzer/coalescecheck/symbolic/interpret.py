@@ -13,12 +13,14 @@ from collections.abc import Collection, Iterable, Mapping
 from coalescecheck.facts import Fact
 from coalescecheck.ir import kernel as ir
 from coalescecheck.ir.expr import Expr, Var
+from coalescecheck.ir.slicing import targets
 from coalescecheck.ir.types import ScalarType
 from coalescecheck.source import Span
 from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.builtins import Geometry
 from coalescecheck.symbolic.cells import Cells, is_cell
 from coalescecheck.symbolic.conditions import limiting
+from coalescecheck.symbolic.fits import Fit
 from coalescecheck.symbolic.form import Context, Form, Symbol, number
 from coalescecheck.symbolic.leaving import outside_of
 from coalescecheck.symbolic.loops import LoopSolver
@@ -50,7 +52,10 @@ class Interpreter:
         self._facts = facts
         self.kernel = kernel
         self.ctx = ctx
-        self.values = Values(ctx, geometry, params)
+        pointers = [array.name for array in kernel.arrays.values() if array.parameter]
+        self.values = Values(ctx, geometry, params, pointers)
+        self.not_null: dict[Fit, None] = {}  # what null checks so far took to hold
+        self._checked: tuple[Fit, ...] = ()  # those on which it depends that this place is reached
         self.reaches: list[Reach] = []
         self.recording = True
         self.endless: dict[Span, None] = {}  # loops that nothing ever ends
@@ -105,7 +110,7 @@ class Interpreter:
             raise TooLarge
 
     def _statement(self, stmt: ir.Stmt, state: State) -> State | None:
-        self.values.fits.start()
+        self.values.fits.start(self._checked)
         match stmt:
             case ir.Assign() if self._relevant.variable(stmt.var.name):
                 value = self.values.value(stmt.value, state.env)
@@ -121,9 +126,11 @@ class Interpreter:
                     state.env[stmt.var.name] = self._from_memory(stmt.access, stmt.var, True)
                 self._cells.forget(state.env, address)
             case ir.If():
-                return self._if(stmt, state)
+                before = self._checked
+                return self._after_check(stmt, before, self._if(stmt, state))
             case ir.Loop():
-                return self._solver.loop(stmt, state)
+                before = self._checked
+                return self._after_check(stmt, before, self._solver.loop(stmt, state))
             case ir.Scope():
                 return self._scope(stmt, state)
             case ir.Leave():
@@ -241,11 +248,29 @@ class Interpreter:
 
     def condition(self, expr: Expr, env: Environment) -> Form:
         """The truth value of a condition on which a way through the kernel depends."""
-        self.values.fits.start()
+        self.values.fits.start(self._checked)
         condition = self.values.condition(expr, env)
         ways = (condition, op.negate(self.ctx, condition))
+        self._checked = self.values.fits.pointing()
+        self.not_null |= dict.fromkeys(self._checked)
         self.values.fits.decided(c for way in ways for c in op.conjuncts(self.ctx, way))
         return condition
+
+    def _after_check(
+        self, stmt: ir.If | ir.Loop, before: tuple[Fit, ...], after: State | None
+    ) -> State | None:
+        """``after`` a statement.  If it depended on a null check, so do the variables that it
+        sets, and all that follows where one of its branches leaves what is around it."""
+        if self._checked == before:
+            return after
+        inside = list(ir.walk((stmt,)))
+        for name in {name for each in inside for name in targets(each)}:
+            self.values.fits.relies(name, self._checked)
+        own = {each.label for each in inside if isinstance(each, ir.Loop | ir.Scope)}
+        jumps = (each for each in inside if isinstance(each, ir.Leave | ir.Continue))
+        if all(jump.label in own for jump in jumps):
+            self._checked = before
+        return after
 
     def with_condition(self, path: tuple[Form, ...], condition: Form) -> tuple[Form, ...]:
         """``path`` and everything ``condition`` demands."""

@@ -15,7 +15,7 @@ from coalescecheck.launch import WARP_SIZE, Dim3, Launch
 from coalescecheck.source import Span
 from coalescecheck.symbolic.builtins import Geometry
 from coalescecheck.symbolic.count import Counter
-from coalescecheck.symbolic.fits import widest
+from coalescecheck.symbolic.fits import Fit, widest
 from coalescecheck.symbolic.footprint import Arrays, Enumerator, Footprint
 from coalescecheck.symbolic.form import Context, Form, Symbol, number
 from coalescecheck.symbolic.given_up import TOO_LARGE, given_up
@@ -117,6 +117,7 @@ class _Reading:
         self._summarizer = _Summarizer(
             kernel, replace(launch, grid=grid), ctx, lanes, texts, samples, starts, registers
         )
+        self._summarizer.not_null = tuple(self._interpreter.not_null)
 
     def summary(self) -> Summary:
         """The results of all accesses that are wanted."""
@@ -190,12 +191,13 @@ class _Summarizer:
         self._registers = registers
         self._starts = starts  # bytes that divide the addresses of pointers, where somebody says so
         self.arrays = Arrays()
+        self.not_null: tuple[Fit, ...] = ()  # what may be why code is never reached
 
     def result(self, access: Access, reaches: list[Reach]) -> AccessResult | None:
         """The result of one access; None for per-thread arrays that live in registers."""
         width = access.pieces[0].width if access.pieces else 0
         if not reaches:
-            return self._unknown(
+            never = self._unknown(
                 access,
                 "",
                 access.unresolved_space,
@@ -204,6 +206,7 @@ class _Summarizer:
                 "never runs in this configuration",
                 requests=0,
             )
+            return self._assuming(never, self.not_null)
         bases = self._bases(reaches[0].address)
         array, space, problem = self._array(bases)
         if access.kind == "texture":
@@ -328,8 +331,16 @@ class _Summarizer:
         fits = widest(self._ctx, (fit for reach in reaches for fit in reach.fits))
         if not fits or (outcome.units.min, outcome.units.max) == (1, WARP_SIZE):
             return result
+        return self._assuming(result, fits)
+
+    def _assuming(self, result: AccessResult, fits: Collection[Fit]) -> AccessResult:
+        """``result`` as one that holds where the values fit."""
+        if not fits:
+            return result
         texts = (in_cuda(f.text(self._ctx, self._renderer)) for f in fits)
-        return replace(result, assumptions=tuple(dict.fromkeys((*result.assumptions, *texts))))
+        certainty = "exact-symbolic" if result.certainty == "exact" else result.certainty
+        assumptions = tuple(dict.fromkeys((*result.assumptions, *texts)))
+        return replace(result, certainty=certainty, assumptions=assumptions)
 
     def _with_footprint(
         self, result: AccessResult, questions: list[Question]

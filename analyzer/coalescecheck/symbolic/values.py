@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from coalescecheck.ir import expr as ir
@@ -14,6 +14,7 @@ from coalescecheck.symbolic.comparisons import compared, wraps_in_64
 from coalescecheck.symbolic.fits import UNHARMED, Fits
 from coalescecheck.symbolic.floats import Part, is_arithmetic, parts_of
 from coalescecheck.symbolic.form import ZERO, Bounds, Context, Form, Symbol, number
+from coalescecheck.symbolic.null_checks import checked_pointer
 
 Environment = dict[str, Form]
 TERM_LIMIT = 48  # a longer polynomial is a value nobody indexes with on purpose
@@ -23,14 +24,22 @@ FLOATING = "computed in floating point"
 class Values:
     """Turns expressions into forms.
 
-    ``params`` gives known integer parameters.  A pointer is a form that contains a symbol of
+    ``params`` gives known integer parameters, ``pointers`` the arrays that parameters point to.
+    A pointer is a form that contains a symbol of
     kind ``base``; a floating-point value is a ``data`` symbol that only keeps whether lanes
     differ.
     """
 
-    def __init__(self, ctx: Context, geometry: Geometry, params: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        ctx: Context,
+        geometry: Geometry,
+        params: Mapping[str, int],
+        pointers: Collection[str] = (),
+    ) -> None:
         self.ctx = ctx
         self.params = params
+        self.pointers = frozenset(pointers)
         self.fits = Fits(ctx)
         self._float = {
             flag: ctx.fresh(Symbol("float", "data", varying=flag, reason=FLOATING))
@@ -219,21 +228,12 @@ class Values:
         return self.opaque_condition(varying, "where an array lies decides")
 
     def _points(self, address: Form) -> Form:
-        """Whether a pointer is not null: arrays never lie at 0, but ``c ? a : 0`` may be 0."""
-        chosen = ZERO
-        for monomial, coefficient in address.terms.items():
-            kinds = [self.ctx.generators[g] for g in monomial]
-            bases = [
-                g
-                for g, s in zip(monomial, kinds, strict=True)
-                if isinstance(s, Symbol) and s.kind == "base"
-            ]
-            if len(bases) == 1:
-                rest = tuple(g for g in monomial if g not in bases)
-                chosen = chosen + Form({rest: coefficient})
-        if self.ctx.bounds(chosen) in ((0, 1), (1, 1)):
-            return chosen
-        return self.opaque_condition(self.ctx.varying(address), "a null check")
+        """Whether a pointer is not null."""
+        checked = checked_pointer(self.ctx, address)
+        self.fits.points(sorted(checked.bases & self.pointers))
+        if checked.holds is not None:
+            return checked.holds
+        return self.opaque_condition(self.ctx.varying(address), checked.reason)
 
     def _integer(self, operator: str, left: Form, right: Form, type_: ScalarType) -> Form:
         ctx = self.ctx

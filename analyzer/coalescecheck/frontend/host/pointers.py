@@ -108,7 +108,7 @@ def _variable(values: HostValues, node: Node, seen: Seen) -> Moved:
         if write.value is not None:
             sources.append(write.value)
     if declaration.kind == "parameter":
-        sources += _passed(values, declaration.holder, declaration.scope)
+        sources += passed(values, declaration.holder, declaration.scope)
     found = [pointer_offset(values, s, seen) for s in sources]
     moved = [f for f in found if f[0]]
     if not moved:
@@ -116,7 +116,7 @@ def _variable(values: HostValues, node: Node, seen: Seen) -> Moved:
     return moved[0] if len(found) == 1 else _UNKNOWN
 
 
-def _passed(values: HostValues, holder: Node, function: Node) -> list[Node]:
+def passed(values: HostValues, holder: Node, function: Node) -> list[Node]:
     """What the visible calls of a function pass for one parameter."""
     if function.type != "function_definition":
         return []

@@ -14,7 +14,7 @@ from coalescecheck.frontend.ctypes_lp64 import Value
 from coalescecheck.frontend.rewrite import syntax, types
 from coalescecheck.frontend.rewrite.emit import Mark, Piece
 from coalescecheck.frontend.rewrite.env import Env
-from coalescecheck.frontend.rewrite.ex import ASSIGN, Ex, dereferenced, folded_cast, literal
+from coalescecheck.frontend.rewrite.ex import ASSIGN, Ex, cast, dereferenced, folded_cast, literal
 from coalescecheck.frontend.rewrite.index import VariableEntry
 from coalescecheck.frontend.rewrite.output import c_name
 from coalescecheck.frontend.rewrite.records import argument_name
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
 _SPACES = {"__constant__": "constant", "__managed__": "managed", "__shared__": "shared"}
+_IN_MEMORY = (*_SPACES, "__device__", "volatile", "extern")
 _NESTED = ("initializer_list", "initializer_pair")
 _LARGEST_TABLE = 4096  # elements of an initialiser that is written out
 
@@ -34,6 +35,7 @@ class _Global:
     c: str
     type: CType
     value: Value | None
+    computed: Ex | None = None  # a constant whose value is not known: device code has no variable
 
 
 class Globals:
@@ -59,6 +61,8 @@ class Globals:
         mark = Mark(node.start_byte)
         if known.value is not None:
             return literal(known.value, mark)
+        if known.computed is not None:
+            return cast(known.computed, known.type, mark)
         if isinstance(known.type, types.Reference):
             return dereferenced((mark, known.c), known.type.target)
         return Ex((mark, known.c), known.type, lvalue=True)
@@ -80,9 +84,10 @@ class Globals:
             ex = self._s.expressions.emit(value_node, outside)
             type_ = types.qualified(ex.decayed, const=constant)
         if constant and value_node is not None and types.is_arithmetic(types.strip(type_)):
-            value = self._value(value_node, type_, outside)
-            if value is not None:
-                return _Global("", type_, value)
+            ex = self._s.expressions.emit(value_node, outside, types.strip(type_))
+            value = folded_cast(ex.value, types.strip(type_))
+            if value is not None or not syntax.has_word(entry.node, *_IN_MEMORY):
+                return _Global("", type_, value, ex)
         return self._declare(entry, type_, value_node, outside, arguments, constant)
 
     def _value(self, node: Node, type_: CType, env: Env) -> Value | None:

@@ -221,7 +221,8 @@ class Expressions:
     # -- structure ----------------------------------------------------------------------
 
     def _parenthesized(self, node: Node, env: Env, expected: CType | None) -> Ex:
-        inner = syntax.operands(node)
+        whole = syntax.sequence_at(node)
+        inner = syntax.operands(node) if whole is None else [whole]
         if len(inner) != 1:
             return self.opaque(node, env, f"`{_shown(node)}` is not understood")
         if inner[0].type == "compound_statement":
@@ -291,11 +292,24 @@ class Expressions:
         return types.usual_conversion(left, right)
 
     def _comma(self, node: Node, env: Env, expected: CType | None) -> Ex:
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        if left is None or right is None:
+        items: list[Node | None] = []
+        last: Node | None = node
+        while last is not None and last.type == "comma_expression":  # `a, (b, c)` is `(a, b), c`
+            items.append(last.child_by_field_name("left"))
+            last = last.child_by_field_name("right")
+        parts = [item for item in items if item is not None]
+        if last is None or len(parts) != len(items):
             return self.opaque(node, env, f"`{_shown(node)}` is not understood")
-        a, b = self.emit(left, env), self.emit(right, env, expected)
-        return self.sequence(a, b)
+        total = self.emit(parts[0], env)
+        for item in parts[1:]:
+            total = self._then(total, self.emit(item, env), node, env)
+        return self._then(total, self.emit(last, env, expected), node, env)
+
+    def _then(self, a: Ex, b: Ex, node: Node, env: Env) -> Ex:
+        defined = None
+        if isinstance(types.strip(a.type), types.Record):
+            defined = self._s.methods.operator(",", [a, b], node, env)
+        return self.sequence(a, b) if defined is None else defined
 
     @staticmethod
     def sequence(a: Ex, b: Ex) -> Ex:

@@ -10,6 +10,11 @@ import coalescecheck
 
 HEAD = """
 struct V { int x, y; __device__ V(int a, int b) : x(a), y(b) {} };
+struct H {
+    int x;
+    __host__ __device__ friend H operator*(int k, const H &h) { return H{k * h.x}; }
+    __device__ operator int() const { return x + 100; }
+};
 struct P { int x, y; };
 struct A { int v[2]; __device__ A(const int *p, int i) : v{p[i], p[0]} {} };
 template <int N> __device__ int three(int a) { return N + a; }
@@ -49,6 +54,8 @@ def analysed(folder: Path, statement: str, *, inside: bool) -> coalescecheck.Ker
         ("bool b = (s < j, p[i] > (q[0])); s = b;", ["p[i]", "q[0]"]),
         ("int three = 1; s = ::three<3>(p[i]) + three;", ["p[i]"]),
         ("int *m = new int(p[i]); new (m) int{q[0]};", ["p[i]", "q[0]"]),
+        ("(unsigned &)j = p[i]; s = j;", ["p[i]"]),
+        ("H a{p[i]}; H b = 2 * a; s = b.x + q[0];", ["p[i]", "q[0]"]),
         ("int d __attribute__((unused)) = p[i]; s = d;", ["p[i]"]),
     ],
 )
@@ -65,3 +72,16 @@ def test_what_the_parser_loses_in_a_called_function_is_said(tmp_path: Path) -> N
     kernel = analysed(tmp_path, "P r{.x{p[i]}}; s = r.x;", inside=False)
     assert kernel.status == "partial"
     assert kernel.reason == "syntax error: `.x` is lost; numbers near it may be missing"
+
+
+@pytest.mark.parametrize(
+    ("statement", "what"),
+    [
+        ("auto f = [](int a) { return [=](int b) { return a + b; }; }; s = f(p[i])(2);", "that a"),
+        ("auto f = [&](auto... a) { ((s += p[a]), ...); }; f(i, j);", "with a parameter pack"),
+    ],
+)
+def test_lambdas_that_are_not_followed_are_said(tmp_path: Path, statement: str, what: str) -> None:
+    kernel = analysed(tmp_path, statement, inside=False)
+    assert kernel.status == "partial"
+    assert kernel.reason.startswith(f"a lambda {what}")

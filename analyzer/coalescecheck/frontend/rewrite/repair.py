@@ -29,6 +29,14 @@ _SUBSTITUTES = (
         ),
         b"",
     ),
+    # `__device__ friend V operator*(…)`: it takes `friend` for a type
+    (
+        re.compile(
+            rb"\b((?:(?:__host__|__device__|__forceinline__|__noinline__|inline|constexpr)\s+)+)"
+            rb"friend\b"
+        ),
+        b"",
+    ),
     (re.compile(rb"\b__typeof__\b"), b"decltype"),
     (re.compile(rb"\b__const__(?!\w)"), b"const"),
     (re.compile(rb"\b__volatile__(?!\w)"), b"volatile"),

@@ -46,6 +46,7 @@ _NAMES = frozenset(
 )
 _STRING = re.compile(r'\s*"((?:[^"\\\n]|\\.)*)"\s*')
 _CHARACTER = re.compile(r"\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|[abefnrtv'\"?\\])|[ !#-\[\]-~]")
+_LONGEST_SEQUENCE = 400  # bytes; each is parsed once more
 RECORDS = ("struct_specifier", "class_specifier", "union_specifier")
 PREPROCESSOR_BLOCKS = frozenset(
     {"preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "preproc_elifdef"}
@@ -249,6 +250,11 @@ def sequence_at(node: Node) -> Node | None:
     None for anything else; the offsets are those in the unit.
     """
     if node.type != "parenthesized_expression" or not node.has_error or node.text is None:
+        return None
+    inner = next(iter(operands(node)), None)
+    if inner is None or inner.type not in ("assignment_expression", "comma_expression"):
+        return None
+    if len(node.text) > _LONGEST_SEQUENCE:
         return None
     return _statement_at(node.text[1:-1], node.start_byte + 1)
 

@@ -40,9 +40,28 @@ class DeclaredNames:
             type_ = type_.child_by_field_name("name")
         if type_ is None or type_.type != "type_identifier" or type_.text is None:
             return False
+        return self._known().is_value(type_.text, node)
+
+    def is_type(self, name: Node, node: Node) -> bool:
+        """Whether an identifier is a type where ``node`` is."""
+        if name.type != "identifier" or name.text is None:
+            return False
+        return self._known().is_type(name.text, node)
+
+    def is_variable(self, name: Node, node: Node) -> bool:
+        """Whether an identifier is a variable of the function that ``node`` is in."""
+        at = node.parent
+        while at is not None and at.type != "function_definition":
+            at = at.parent
+        if at is None or name.text is None or name.type != "identifier":
+            return False
+        places = self._known()
+        return _inside(places.values, name.text, at) and not _inside(places.types, name.text, at)
+
+    def _known(self) -> _Places:
         if self._places is None:
             self._places = _declared(self._edits.tree)
-        return self._places.is_value(type_.text, node)
+        return self._places
 
 
 @dataclass(slots=True)
@@ -55,14 +74,21 @@ class _Places:
     def is_value(self, name: bytes, node: Node) -> bool:
         """Whether the innermost scope around ``node`` that declares ``name`` has a value of it,
         and no type."""
+        return self._in_scope(name, node) == (True, False)
+
+    def is_type(self, name: bytes, node: Node) -> bool:
+        """The same for a type, and no value."""
+        return self._in_scope(name, node) == (False, True)
+
+    def _in_scope(self, name: bytes, node: Node) -> tuple[bool, bool]:
         at: Node | None = node.parent
         while at is not None:
             if at.type in _SCOPES:
                 value, type_ = _inside(self.values, name, at), _inside(self.types, name, at)
                 if value or type_:
-                    return value and not type_
+                    return value, type_
             at = at.parent
-        return False
+        return False, False
 
 
 def _inside(places: dict[bytes, list[int]], name: bytes, scope: Node) -> bool:

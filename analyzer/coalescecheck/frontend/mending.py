@@ -1,20 +1,28 @@
 """What the grammar misreads, put right in the code before anybody reads the tree.
 
-In: a unit.  Out: the unit with other characters where casts and prototypes were misread, at the
+In: a unit.  Out: the unit with other characters where casts, prototypes and other
+declarations were misread, at the
 same offsets.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from coalescecheck.frontend.declared_names import DeclaredNames
+from coalescecheck.frontend.misread_captures import mend_captures
 from coalescecheck.frontend.misread_casts import mend_casts
+from coalescecheck.frontend.misread_names import mend_bindings, mend_names
 from coalescecheck.frontend.misread_prototypes import mend_prototypes
 from coalescecheck.frontend.patches import Edits
 from coalescecheck.frontend.suspects import suspects
 from coalescecheck.frontend.unit import Unit
 
+# the grammar has no attributes between a name and its value, or in a lambda
+_ATTRIBUTE = re.compile(
+    rb"__attribute__\s*\(\(\s*(?:__)?(?:unused|used|always_inline|noinline|hot|cold)(?:__)?\s*\)\)"
+)
 _ROUNDS = 64  # one misread expression may hide another
 
 
@@ -22,10 +30,16 @@ def mended(unit: Unit) -> Unit:
     """``unit`` as it was meant."""
     edits = Edits(unit.code, unit.tree)
     names = DeclaredNames(edits)
+    for match in _ATTRIBUTE.finditer(unit.code):
+        edits.put(match.start(), b" " * len(match[0]))
+    mend_captures(edits)
+    edits.parsed()
     for _ in range(_ROUNDS):
         found = suspects(edits)
         mend_casts(edits, found, names)
         mend_prototypes(edits, found, names)
+        mend_names(edits, found, names)
+        mend_bindings(edits, found)
         if not edits.parsed():
             break
     return replace(unit, code=bytes(edits.code), tree=edits.tree)

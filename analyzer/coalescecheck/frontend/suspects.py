@@ -13,7 +13,8 @@ from tree_sitter import Node, Query, QueryCursor, Tree
 from coalescecheck.frontend.patches import Edits, language
 
 Suspects: TypeAlias = dict[str, list[Node]]
-"""Nodes by kind: ``cast``, ``template``, ``prototype`` (in a function), ``constant``."""
+"""Nodes by kind: ``cast``, ``template``, ``prototype`` and ``pointed`` (the same behind ``*`` or
+``&``) in functions, ``constant``, ``named`` (``T (x)``) and ``binding``."""
 
 _DEEPEST = 1000  # the search takes time as the depth squared; what is deeper is not rewritten
 
@@ -53,6 +54,16 @@ def _query() -> Query:
         "(compound_statement (declaration declarator: (function_declarator) @prototype))"
         "(case_statement (declaration declarator: (function_declarator) @prototype))"
         "(for_statement initializer: (declaration declarator: (function_declarator) @prototype))"
+        "(init_statement (declaration declarator: (function_declarator) @prototype))"
+        "(compound_statement (declaration declarator:"
+        " (pointer_declarator declarator: (function_declarator) @pointed)))"
+        "(compound_statement (declaration declarator:"
+        " (reference_declarator (function_declarator) @pointed)))"
+        "(function_declarator (structured_binding_declarator)) @binding"
+        "(init_declarator declarator: [(structured_binding_declarator)"
+        " (reference_declarator (structured_binding_declarator))]"
+        " value: (initializer_list)) @binding"
+        "(expression_statement [(call_expression) (comma_expression)] @named)"
         "(declaration (type_qualifier) @word declarator: (function_declarator) @constant"
         ' (#eq? @word "constexpr"))',
     )

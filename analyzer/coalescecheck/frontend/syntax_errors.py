@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import KernelDecl
+from coalescecheck.frontend.rewrite.syntax import faults
 from coalescecheck.frontend.unit import Unit
 from coalescecheck.source import Diagnostic
 
@@ -24,7 +25,7 @@ _MAX_HEAD = 5000  # bytes from __global__ to the body of a kernel
 def syntax_errors(unit: Unit, kernel: Node) -> list[Diagnostic]:
     """The first unreadable places inside a kernel."""
     found: list[Diagnostic] = []
-    for node in _faults(kernel):
+    for node in faults(kernel):
         what = f"`{node.type}` is missing here" if node.is_missing else _excerpt(unit, node)
         message = f"syntax error: {what}; numbers near it may be missing"
         found.append(Diagnostic(unit.span(node), "error", message))
@@ -51,16 +52,6 @@ def lost_kernels(unit: Unit, kernels: Sequence[KernelDecl]) -> list[Diagnostic]:
             message = f"kernel {name} at line {span.line} could not be read".replace("  ", " ")
             lost.append(Diagnostic(span, "error", message))
     return lost
-
-
-def _faults(node: Node) -> Iterator[Node]:
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        if current.is_error or current.is_missing:
-            yield current
-        elif current.has_error:
-            stack.extend(reversed(current.children))
 
 
 def _excerpt(unit: Unit, node: Node) -> str:

@@ -183,9 +183,11 @@ def store(
 ) -> None:
     """Write a whole object; ``value`` has the place's type already."""
     access = _of_place(cx, Op.STORE, place, node, kind)
-    scalars = dict(
-        zip((leaf.offset for leaf in ctypes.leaves(place.type)), flatten(cx, value), strict=False)
-    )
+    pairs = list(zip(ctypes.leaves(place.type), flatten(cx, value), strict=False))
+    scalars = {leaf.offset: expr for leaf, expr in pairs}
+    for leaf in _ambiguous(pairs):
+        scalar = ctypes.scalar_of(leaf.type) or ir.U8
+        scalars[leaf.offset] = cx.undefined("shared", "members that share bytes", scalar)
     for number, part in enumerate(cut(place.type)):
         where = arith.offset(place.address, arith.integer(part.piece.offset))
         written = {
@@ -196,6 +198,21 @@ def store(
         unknown = cx.undefined("unstored", f"a part of the unknown type {place.type}", ir.U8)
         first = written.pop(0, unknown)
         cx.emit(Store(access, number, where, first, tuple(written.items())))
+
+
+def _ambiguous(pairs: list[tuple[Leaf, Expr]]) -> list[Leaf]:
+    """Scalars that share bytes with others of another value: in unions, and bit-fields."""
+    holders: dict[int, int] = {}
+    found: set[int] = set()
+    for number, (leaf, expr) in enumerate(pairs):
+        size = ctypes.size_of(leaf.type)
+        if not isinstance(leaf.offset, int) or not isinstance(size, int):
+            continue
+        for byte in range(leaf.offset, leaf.offset + size):
+            other = holders.setdefault(byte, number)
+            if pairs[other][1] != expr:
+                found |= {other, number}
+    return [pairs[number][0] for number in sorted(found)]
 
 
 def flatten(cx: Context, value: Value) -> Iterator[Expr]:

@@ -37,6 +37,7 @@ _HEAP_OPERANDS = frozenset(
     {"identifier", "subscript_expression", "pointer_expression", "field_expression",
      "parenthesized_expression", "call_expression"}
 )  # fmt: skip
+_HEAP_LISTS = ("argument_list", "initializer_list", "new_declarator")  # of `new (place) T[n]{a}`
 _FETCHES = ("tex1D", "tex2D", "tex3D", "texCubemap", "surf1D", "surf2D", "surf3D")
 _OVERLOADED = frozenset({"min", "max", "abs"})  # by CUDA, for all arithmetic types from int on
 _PASSED_ON = frozenset({"move", "forward", "as_const", "ref", "cref", "launder"})
@@ -294,7 +295,12 @@ class Calls:
         result: CType = types.VOID
         if type_node is not None and node.type == "new_expression":
             result = types.Pointer(self._s.typenames.type(type_node, env))
-        parts = [n for n in syntax.operands(node) if n != type_node and n.type in _HEAP_OPERANDS]
+        parts: list[Node] = []
+        for part in syntax.operands(node):
+            if part.type in _HEAP_LISTS:
+                parts += syntax.operands(part)
+            elif part != type_node and part.type in _HEAP_OPERANDS:
+                parts.append(part)
         why = "the device heap is not modelled"
         return self._s.expressions.opaque(node, env, why, result, parts)
 

@@ -242,13 +242,17 @@ class Construction:
         if value is None:
             return
         if isinstance(field.type, types.Array):
-            self._s.output.need(field.type)
-            name = writer.fresh(field.name)
-            writer.line((types.declare(field.type, name), " = ", value, ";"))
-            for number in range(field.type.count or 0):
-                writer.line(f"self->{field.name}[{number}] = {name}[{number}];")
+            self._copied(field.name, field.type, value, writer)
             return
         writer.line((f"self->{field.name} = ", value, ";"))
+
+    def _copied(self, place: str, type_: types.Array, value: Piece, writer: FunctionWriter) -> None:
+        """An array member's elements, which C cannot assign all at once."""
+        self._s.output.need(type_)
+        name = writer.fresh("elements")
+        writer.line((types.declare(type_, name), " = ", value, ";"))
+        for number in range(type_.count or 0):
+            writer.line(f"self->{place}[{number}] = {name}[{number}];")
 
     @staticmethod
     def _given(entry: FunctionEntry) -> dict[str, Node]:
@@ -265,8 +269,7 @@ class Construction:
         nodes = self._s.expressions.expand(syntax.operands(arguments), env)
         place = Ex(f"self->{field.name}", field.type, lvalue=True)
         if isinstance(field.type, types.Array):
-            if nodes:
-                self._s.say(arguments, "note", "an array member's initialiser is left out")
+            self._initialise_array(field.name, field.type, arguments, env, writer)
             return
         if isinstance(field.type, types.GroupType):
             return
@@ -282,6 +285,17 @@ class Construction:
         else:
             value = self.zero(field.type, Mark(arguments.start_byte)).at(ASSIGN)
         writer.line((Mark(arguments.start_byte), place.piece, " = ", value, ";"))
+
+    def _initialise_array(
+        self, place: str, type_: types.Array, arguments: Node, env: Env, writer: FunctionWriter
+    ) -> None:
+        flat = not isinstance(type_.element, types.Array)
+        if flat and type_.count is not None and type_.count <= MOST_ELEMENTS:
+            value = self._s.initialisers.braces(arguments, type_, env)
+            self._copied(place, type_, value, writer)
+        elif syntax.operands(arguments):
+            message = "an array member's initialiser is left out: what it accesses is not seen"
+            self._s.say(arguments, "warning", message, hides=True)
 
     def _other(
         self, name: str, arguments: Node, record: Record, env: Env, writer: FunctionWriter

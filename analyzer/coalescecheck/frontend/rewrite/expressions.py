@@ -221,7 +221,8 @@ class Expressions:
     # -- structure ----------------------------------------------------------------------
 
     def _parenthesized(self, node: Node, env: Env, expected: CType | None) -> Ex:
-        inner = syntax.operands(node)
+        whole = syntax.sequence_at(node)
+        inner = syntax.operands(node) if whole is None else [whole]
         if len(inner) != 1:
             return self.opaque(node, env, f"`{_shown(node)}` is not understood")
         if inner[0].type == "compound_statement":
@@ -291,11 +292,24 @@ class Expressions:
         return types.usual_conversion(left, right)
 
     def _comma(self, node: Node, env: Env, expected: CType | None) -> Ex:
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        if left is None or right is None:
+        items: list[Node | None] = []
+        last: Node | None = node
+        while last is not None and last.type == "comma_expression":  # `a, (b, c)` is `(a, b), c`
+            items.append(last.child_by_field_name("left"))
+            last = last.child_by_field_name("right")
+        parts = [item for item in items if item is not None]
+        if last is None or len(parts) != len(items):
             return self.opaque(node, env, f"`{_shown(node)}` is not understood")
-        a, b = self.emit(left, env), self.emit(right, env, expected)
-        return self.sequence(a, b)
+        total = self.emit(parts[0], env)
+        for item in parts[1:]:
+            total = self._then(total, self.emit(item, env), node, env)
+        return self._then(total, self.emit(last, env, expected), node, env)
+
+    def _then(self, a: Ex, b: Ex, node: Node, env: Env) -> Ex:
+        defined = None
+        if isinstance(types.strip(a.type), types.Record):
+            defined = self._s.methods.operator(",", [a, b], node, env)
+        return self.sequence(a, b) if defined is None else defined
 
     @staticmethod
     def sequence(a: Ex, b: Ex) -> Ex:
@@ -393,13 +407,20 @@ class Expressions:
                 out += [(pattern, inner) for inner in self._pack_envs(pattern, env)]
         return out
 
-    def _pack_envs(self, pattern: Node, env: Env) -> list[Env]:
+    def _packs(self, pattern: Node, env: Env) -> dict[str, PackBound]:
         packs: dict[str, PackBound] = {}
         for part in syntax.walk(pattern):
             if part.type in ("identifier", "type_identifier"):
                 found = self._s.names.find(env, text(part))
                 if found is not None and isinstance(found.binding, PackBound):
                     packs[text(part)] = found.binding
+        return packs
+
+    def _pack_envs(self, pattern: Node, env: Env) -> list[Env]:
+        packs = self._packs(pattern, env)
+        if not packs:
+            message = f"the pack in `{_shown(pattern)}` is not known: what it accesses is not seen"
+            self._s.say(pattern, "warning", message, hides=True)
         count = min((len(p.items) for p in packs.values()), default=0)
         envs = []
         for number in range(count):
@@ -416,22 +437,32 @@ class Expressions:
         return Ex(joined([p.at(ASSIGN_LEVEL) for p in parts]), parts[-1].type, COMMA)
 
     def _fold(self, node: Node, env: Env, expected: CType | None) -> Ex:
-        """``(f(xs), ...)`` and ``(xs + ...)``."""
-        sides = [node.child_by_field_name("left"), node.child_by_field_name("right")]
-        patterns = [s for s in sides if s is not None and s.type != "..." and text(s) != "..."]
+        """``(f(xs), ...)``, ``(... + xs)`` and ``(0 + ... + xs)``."""
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         sign = node.child_by_field_name("operator")
-        operator = text(sign) if sign is not None else ","
-        if len(patterns) != 1:
+        if left is None or right is None or sign is None:
             return self.opaque(node, env, f"`{_shown(node)}` is not understood")
-        parts = [self.emit(patterns[0], e) for e in self._pack_envs(patterns[0], env)]
-        if not parts:
-            return integer(0)
-        total = parts[0]
-        for part in parts[1:]:
+        from_left = left.type == "..." or (right.type != "..." and bool(self._packs(right, env)))
+        pattern, other = (right, left) if from_left else (left, right)
+        if not self._packs(pattern, env):
+            return self.opaque(node, env, f"the pack in `{_shown(node)}` is not known")
+        parts = [self.emit(pattern, e) for e in self._pack_envs(pattern, env)]
+        if other.type != "...":
+            parts.insert(0 if from_left else len(parts), self.emit(other, env))
+        if not parts:  # `&&` of nothing is true
+            return integer(int(text(sign) == "&&"))
+        return self._folded(text(sign), parts, node, env, from_left=from_left)
+
+    def _folded(
+        self, operator: str, parts: list[Ex], node: Node, env: Env, *, from_left: bool
+    ) -> Ex:
+        total, *rest = parts if from_left else reversed(parts)
+        for part in rest:
+            a, b = (total, part) if from_left else (part, total)
             if operator == ",":
-                total = self.sequence(total, part)
+                total = self.sequence(a, b)
             else:
-                total = self._s.operators.binary(operator, total, part, node, env)
+                total = self._s.operators.binary(operator, a, b, node, env)
         return total
 
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
 _MAX_INSTANCES = 400  # of one kernel
+_SHOWN = 40  # characters of code in a message
 _MAX_DEPTH = 40  # functions being written inside each other
 
 
@@ -250,6 +251,7 @@ class Functions:
             self._s.construction.begin(entry, env, writer)
         if entry.body is not None:
             self._s.statements.body(entry.body, env, writer)
+            self._tell_of_faults(entry.node)
         if constructing:
             writer.line("return object;")
         if types.has_auto(instance.result):
@@ -259,6 +261,13 @@ class Functions:
         mark = Mark(entry.node.start_byte)
         head = (mark, self._head(instance))
         self._s.output.functions.append(block(writer.body(), head))
+
+    def _tell_of_faults(self, function: Node) -> None:
+        """Whatever the parser could not read may be missing in what was written."""
+        for fault in syntax.faults(function) if function.has_error else ():
+            shown = syntax.flat(fault)[:_SHOWN]
+            what = f"`{fault.type}` is missing here" if fault.is_missing else f"`{shown}` is lost"
+            self._s.say(fault, "error", f"syntax error: {what}; numbers near it may be missing")
 
     def _head(self, instance: Instance) -> str:
         parts = []

@@ -6,6 +6,7 @@ whoever calls it passes the captured variables, by address if they may change.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import syntax, types
 from coalescecheck.frontend.rewrite.body import FunctionWriter
-from coalescecheck.frontend.rewrite.emit import Mark, Piece
+from coalescecheck.frontend.rewrite.emit import Mark, Piece, plain
 from coalescecheck.frontend.rewrite.env import Env, Local
 from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, address_of
 from coalescecheck.frontend.rewrite.ex import call as c_call
@@ -26,6 +27,9 @@ from coalescecheck.frontend.rewrite.types import Closure, CType
 
 if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
+
+# what a call that returns a lambda does; of the call only the lambda remains
+_ACCESSES = re.compile(r"[\[*]|->|=|\+\+|--")
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,16 +260,22 @@ class Lambdas:
     ) -> Ex:
         """A call of a lambda."""
         source = closure.source
+        exs = [ex for ex, _ in arguments]
         if not isinstance(source, LambdaSource):
-            return self._s.say_opaque(
-                "a call of a lambda", [ex for ex, _ in arguments], types.UNKNOWN, node
+            return self._s.say_opaque("a call of a lambda", exs, types.UNKNOWN, node)
+        why = self._not_followed(callee, closure, source)
+        if why:
+            message = f"a lambda {why} is not followed: what it accesses is not seen"
+            self._s.say(node, "warning", message, hides=True)
+            return self._s.opaque_call(
+                [*self._lent(callee, closure), *exs], types.UNKNOWN, Mark(node.start_byte)
             )
         key: tuple[object, ...] = (closure.cname,)
         if "auto" in text(source.node.child_by_field_name("declarator") or source.node):
-            key += tuple(types.decayed(ex.type) for ex, _ in arguments)
+            key += tuple(types.decayed(ex.type) for ex in exs)
         instance = self._known.get(key)
         if instance is None:
-            instance = self._write(closure, source, [ex for ex, _ in arguments], key)
+            instance = self._write(closure, source, exs, key)
         pieces = list(callee.captures)
         for parameter, (ex, at) in zip(instance.parameters, arguments, strict=False):
             pieces += self._s.functions.argument(parameter, ex, at, env)
@@ -273,6 +283,27 @@ class Lambdas:
         if isinstance(result, types.Auto):
             result = types.UNKNOWN
         return c_call(instance.cname, pieces, result, Mark(node.start_byte))
+
+    def _not_followed(self, callee: Ex, closure: Closure, source: LambdaSource) -> str:
+        """What keeps a lambda from being called in C; "" if nothing does."""
+        declarator = source.node.child_by_field_name("declarator")
+        holder = declarator.child_by_field_name("parameters") if declarator is not None else None
+        if any(is_pack(parameter) for parameter in syntax.operands(holder)):
+            return "with a parameter pack"
+        held = len(self.hidden(closure, "held"))
+        if held != len(callee.captures) or _ACCESSES.search(plain(callee.piece)):
+            return "that a function returns"
+        return ""
+
+    def _lent(self, callee: Ex, closure: Closure) -> list[Ex]:
+        """The variables that a lambda may change, as their addresses."""
+        held = [type_ for _, type_ in self.hidden(closure, "held")]
+        pairs = zip(callee.captures, held, strict=False)
+        return [
+            Ex(piece, types.Pointer(type_.target))
+            for piece, type_ in pairs
+            if isinstance(type_, types.Reference)
+        ]
 
     def _write(
         self,

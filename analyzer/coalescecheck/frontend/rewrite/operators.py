@@ -414,6 +414,14 @@ class Operators:
                 a = self._s.expressions.emit(inner, env)
                 return self.binary(sign, a, self._s.expressions.emit(argument, env), node, env)
         type_ = self._s.typenames.type(named, env)
+        left, right = value.child_by_field_name("left"), value.child_by_field_name("right")
+        if value.type == "assignment_expression" and left is not None and right is not None:
+            # `(T &)x = v` read as a cast of `x = v`
+            place = self._s.conversions.explicit(
+                self._s.expressions.emit(left, env), type_, node, env
+            )
+            assigned = self._s.expressions.emit(right, env, types.strip_reference(type_))
+            return self.assign(syntax.sign_of(value), place, assigned, node, right, env)
         return self._s.conversions.explicit(
             self._s.expressions.emit(value, env, type_), type_, node, env
         )

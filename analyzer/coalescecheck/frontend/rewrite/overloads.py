@@ -184,6 +184,8 @@ class Overloads:
         holes = Env(home, {**deduction.placeholders(head), **found})
         if not self._unify_all(parameters, arguments, holes, found, pack):
             return None
+        if pack is not None and pack.name not in found and _names(parameters, pack.name):
+            return None  # `std::integer_sequence<int, I...>`: the pack is not empty, but not known
         return self._with_defaults(head, found, home)
 
     def _head_for(self, entry: FunctionEntry, home: Env) -> Sequence[index.TemplateParameter]:
@@ -430,6 +432,15 @@ def parameter_nodes(entry: FunctionEntry) -> list[Node]:
         if not lone_void:
             out.append(node)
     return out
+
+
+def _names(parameters: Sequence[Node], name: str) -> bool:
+    """Whether some parameter mentions a template parameter."""
+    return any(
+        part.type in ("identifier", "type_identifier") and syntax.text(part) == name
+        for parameter in parameters
+        for part in syntax.walk(parameter)
+    )
 
 
 def is_pack(parameter: Node) -> bool:

@@ -29,6 +29,14 @@ _SUBSTITUTES = (
         ),
         b"",
     ),
+    # `__device__ friend V operator*(…)`: it takes `friend` for a type
+    (
+        re.compile(
+            rb"\b((?:(?:__host__|__device__|__forceinline__|__noinline__|inline|constexpr)\s+)+)"
+            rb"friend\b"
+        ),
+        b"",
+    ),
     (re.compile(rb"\b__typeof__\b"), b"decltype"),
     (re.compile(rb"\b__const__(?!\w)"), b"const"),
     (re.compile(rb"\b__volatile__(?!\w)"), b"volatile"),
@@ -61,7 +69,7 @@ def repaired(code: bytes, tree: Tree) -> Tree:
     names = DeclaredNames(edits)
     for _ in range(_ROUNDS):
         found = suspects(edits)
-        _disguise(edits, found)
+        _disguise(edits, found, names)
         mend_casts(edits, found, names)
         mend_prototypes(edits, found, names)
         if not edits.parsed():
@@ -69,12 +77,12 @@ def repaired(code: bytes, tree: Tree) -> Tree:
     return edits.tree
 
 
-def _disguise(edits: Edits, captured: Suspects) -> None:
+def _disguise(edits: Edits, captured: Suspects, names: DeclaredNames) -> None:
     """Replaces characters that make the grammar misread expressions."""
     for node in captured.get("cast", []):
         _cast(node, edits)
     for node in captured.get("template", []):
-        _comparison(node, edits)
+        _comparison(node, edits, names)
     for node in captured.get("constant", []):
         _constant(node, edits)
 
@@ -109,21 +117,30 @@ def _sizeof(node: Node, type_: Node, edits: Edits) -> None:
         edits.put(type_.start_byte, b"T" * len(type_.text))
 
 
-def _comparison(node: Node, edits: Edits) -> None:
+def _comparison(node: Node, edits: Edits, names: DeclaredNames) -> None:
     """``a < b && c >= d`` is no template: nobody writes ``&&`` bare in template arguments.  Nor
-    is ``i < n >> 2``: a list of arguments that ends does not go on with ``>``."""
+    is ``i < n >> 2``: a list of arguments that ends does not go on with ``>``, nor
+    ``a < b, c > (d)`` with a variable ``a``."""
     arguments = node.child_by_field_name("arguments")
     if arguments is None:
         return
     parent = node.parent
     shifts = edits.code[arguments.end_byte - 1 : arguments.end_byte + 1] == b">>"
-    if shifts and parent is not None and parent.type == "binary_expression":
+    name = node.child_by_field_name("name")
+    variable = name is not None and names.is_variable(name, node) and not _template(name, edits)
+    if variable or (shifts and parent is not None and parent.type == "binary_expression"):
         edits.put(arguments.start_byte, _STAND_INS["<"])
         return
     for operand in arguments.named_children:
         sign = operand.child_by_field_name("operator")
         if operand.type == "binary_expression" and sign is not None and sign.type in ("&&", "||"):
             edits.put(arguments.start_byte, _STAND_INS["<"])
+
+
+def _template(name: Node, edits: Edits) -> bool:
+    """Whether some function template has the name."""
+    pattern = rb"\btemplate\s*<[^;{}]*\b" + (name.text or b"") + rb"\s*\("
+    return re.search(pattern, edits.code) is not None
 
 
 def _constant(node: Node, edits: Edits) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from tree_sitter import Node, Parser
 
@@ -45,6 +46,7 @@ _NAMES = frozenset(
 )
 _STRING = re.compile(r'\s*"((?:[^"\\\n]|\\.)*)"\s*')
 _CHARACTER = re.compile(r"\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|[abefnrtv'\"?\\])|[ !#-\[\]-~]")
+_LONGEST_SEQUENCE = 400  # bytes; each is parsed once more
 RECORDS = ("struct_specifier", "class_specifier", "union_specifier")
 PREPROCESSOR_BLOCKS = frozenset(
     {"preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "preproc_elifdef"}
@@ -89,6 +91,17 @@ def walk(node: Node) -> Iterator[Node]:
         current = stack.pop()
         yield current
         stack.extend(reversed(current.children))
+
+
+def faults(node: Node) -> Iterator[Node]:
+    """The outermost nodes at and below ``node`` that the parser could not read or made up."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if current.is_error or current.is_missing:
+            yield current
+        elif current.has_error and sequence_at(current) is None:
+            stack.extend(reversed(current.children))
 
 
 def inner_declarator(node: Node) -> Node | None:
@@ -214,6 +227,8 @@ def may_change(node: Node) -> bool:
             return True
         case "pointer_expression":
             return text(parent).startswith("&")
+        case "comma_expression" | "ERROR":
+            return parent.has_error  # `(a = 1, b = 2, c)`: see `sequence_at`
         case _:
             return False
 
@@ -227,6 +242,30 @@ def type_at(source: str, place: int) -> Node | None:
         if node.type == "alias_declaration" and not tree.root_node.has_error:
             return node.child_by_field_name("type")
     return None
+
+
+def sequence_at(node: Node) -> Node | None:
+    """What is in the parentheses of ``(a = b, c)``, which the grammar does not read as a whole.
+
+    None for anything else; the offsets are those in the unit.
+    """
+    if node.type != "parenthesized_expression" or not node.has_error or node.text is None:
+        return None
+    inner = next(iter(operands(node)), None)
+    if inner is None or inner.type not in ("assignment_expression", "comma_expression"):
+        return None
+    if len(node.text) > _LONGEST_SEQUENCE:
+        return None
+    return _statement_at(node.text[1:-1], node.start_byte + 1)
+
+
+@lru_cache(maxsize=64)
+def _statement_at(source: bytes, place: int) -> Node | None:
+    tree = Parser(language()).parse(b"T f(){".rjust(place) + source + b";}")
+    node = tree.root_node.descendant_for_byte_range(place, place + len(source) + 1)
+    if tree.root_node.has_error or node is None or node.type != "expression_statement":
+        return None
+    return node.named_children[0] if node.named_child_count == 1 else None
 
 
 def string_size(source: str) -> int | None:

@@ -147,7 +147,9 @@ class Calls:
         actual = [ex.passed for ex, _ in arguments]
         explicit = self.explicit_arguments(function)
         candidates = self._with_associated(candidates, function, actual, node, env)
-        choice = self._s.overloads.choose(candidates, actual, explicit, env)
+        record = self._s.self_record(env)
+        own = None if record is None else types.Reference(self._s.self_object(env, record))
+        choice = self._s.overloads.choose(candidates, actual, explicit, env, own)
         name = base_name(function.child_by_field_name("name") or function)
         if choice is None:
             known = self._s.intrinsics.call(name, [ex for ex, _ in arguments], node, env)

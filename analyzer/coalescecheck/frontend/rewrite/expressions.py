@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tree_sitter import Node
 
 from coalescecheck.frontend import constants, ctypes_lp64
-from coalescecheck.frontend.rewrite import syntax, types
+from coalescecheck.frontend.rewrite import folds, syntax, types
 from coalescecheck.frontend.rewrite.emit import Mark, joined, plain
 from coalescecheck.frontend.rewrite.env import Env, PackBound, ValueBound
 from coalescecheck.frontend.rewrite.ex import (
@@ -116,12 +116,16 @@ class Expressions:
 
     def template_value(self, node: Node, type_: CType, env: Env) -> ValueBound:
         """A template argument for a value parameter."""
-        ex = self.emit(node, env, type_)
+        ex = self.emit(node, env, None if isinstance(type_, types.Auto) else type_)
+        narrow = isinstance(type_, types.Auto) and types.promoted(ex.decayed) != ex.decayed
+        type_ = types.unqualified(ex.decayed) if isinstance(type_, types.Auto) else type_
         if ex.value is not None:
             kind = types.folding_type(type_)
             value = ctypes_lp64.convert(ex.value.number, kind) if kind else ex.value
             if value is not None:
-                return ValueBound(plain(literal(value).piece), type_, value)
+                shown = plain(literal(value).piece)  # `'a'` and 97 are two values of an `auto`
+                shown = f"(({types.spell(type_)}){shown})" if narrow else shown
+                return ValueBound(shown, type_, value)
         spelled = plain(ex.piece)
         function = types.is_function(ex.decayed) and spelled.isidentifier()
         if isinstance(ex.type, types.Placeholder) or function:
@@ -390,16 +394,22 @@ class Expressions:
                 continue
             pattern = node.child_by_field_name("pattern")
             if pattern is not None:
-                out += [(pattern, inner) for inner in self._pack_envs(pattern, env)]
+                out += [(pattern, inner) for inner in self.pack_envs(pattern, env)]
         return out
 
-    def _pack_envs(self, pattern: Node, env: Env) -> list[Env]:
+    def packs(self, pattern: Node, env: Env) -> dict[str, PackBound]:
+        """The packs that an expression names."""
         packs: dict[str, PackBound] = {}
         for part in syntax.walk(pattern):
             if part.type in ("identifier", "type_identifier"):
                 found = self._s.names.find(env, text(part))
                 if found is not None and isinstance(found.binding, PackBound):
                     packs[text(part)] = found.binding
+        return packs
+
+    def pack_envs(self, pattern: Node, env: Env) -> list[Env]:
+        """For each element of the packs that an expression names: where they mean it."""
+        packs = self.packs(pattern, env)
         count = min((len(p.items) for p in packs.values()), default=0)
         envs = []
         for number in range(count):
@@ -417,22 +427,10 @@ class Expressions:
 
     def _fold(self, node: Node, env: Env, expected: CType | None) -> Ex:
         """``(f(xs), ...)`` and ``(xs + ...)``."""
-        sides = [node.child_by_field_name("left"), node.child_by_field_name("right")]
-        patterns = [s for s in sides if s is not None and s.type != "..." and text(s) != "..."]
-        sign = node.child_by_field_name("operator")
-        operator = text(sign) if sign is not None else ","
-        if len(patterns) != 1:
-            return self.opaque(node, env, f"`{_shown(node)}` is not understood")
-        parts = [self.emit(patterns[0], e) for e in self._pack_envs(patterns[0], env)]
-        if not parts:
-            return integer(0)
-        total = parts[0]
-        for part in parts[1:]:
-            if operator == ",":
-                total = self.sequence(total, part)
-            else:
-                total = self._s.operators.binary(operator, total, part, node, env)
-        return total
+        written = folds.fold(self._s, node, env)
+        if written is not None:
+            return written
+        return self.opaque(node, env, f"`{_shown(node)}` is not understood")
 
 
 ASSIGN_LEVEL = 2

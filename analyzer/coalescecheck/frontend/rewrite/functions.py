@@ -92,7 +92,7 @@ class Functions:
         constructing = self_type is not None and _is_constructor(entry, self_type)
         name = self._name(choice, self_type, constructing)
         writer = FunctionWriter(types.VOID, self_type)
-        writer.self_const = syntax.has_word(entry.declarator, "const")
+        writer.self_const = syntax.is_const_method(entry.declarator)
         env = Env(choice.env, {}, function=writer, limit=visible_end(entry))
         parameters = self.parameters(entry, env)
         result = self._result(choice, env, self_type, constructing)
@@ -197,7 +197,7 @@ class Functions:
             return Parameter(c, bare, node, default), Local(c, bare)
         const = const and not isinstance(type_, types.Reference)
         return Parameter(c, type_, node, default), Local(
-            c, types.qualified(type_, const=const), fixed=True
+            c, types.qualified(type_, const=const), fixed=True, given=True
         )
 
     def _pack(self, node: Node, env: Env, function: Node) -> list[Parameter]:

@@ -72,7 +72,9 @@ class Overloads:
             if entry.arguments is not None or entry.node.type == "template_instantiation":
                 continue
             choice = self._viable(entry, found, arguments, explicit, env)
-            if choice is not None and receiver is not None:
+            record = found.record
+            method = record is not None and not self._s.methods.is_static(entry, record)
+            if choice is not None and receiver is not None and method:
                 fit, *rest = choice.cost
                 cost = (fit + _receiver_cost(entry, receiver), *rest)
                 choice = replace(choice, cost=cost)
@@ -376,7 +378,7 @@ def _is_no_type(type_: CType) -> bool:
 
 def _receiver_cost(entry: FunctionEntry, receiver: CType) -> float:
     """How badly a method fits the object it is called on."""
-    const = syntax.has_word(entry.declarator, "const")
+    const = syntax.is_const_method(entry.declarator)
     is_object = isinstance(receiver, types.Reference) and not receiver.rvalue
     bound = syntax.child(entry.declarator, "ref_qualifier")
     wanted = syntax.text(bound) if bound is not None else ""

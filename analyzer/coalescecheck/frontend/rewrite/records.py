@@ -428,6 +428,18 @@ class Records:
         entries = self._entries(source, source.entry.name)
         return [e for e in entries if isinstance(e, index.FunctionEntry)]
 
+    def inherited(self, record: Record, *, deep: bool = True) -> list[Record]:
+        """The bases whose constructors a class has too (``using Base::Base;``)."""
+        source = self.source(record)
+        if source is None:
+            return []
+        used: list[Record] = []
+        for base in source.bases:
+            entries = index.members(source.entry).entries.get(base.layout.shown, ())
+            if any(isinstance(e, index.UsingEntry) for e in entries):
+                used += [base, *(self.inherited(base) if deep else [])]
+        return used
+
     def copies(self, record: Record, method: str) -> bool:
         """Whether the program says how an object is copied: by the constructor or operator
         ``method`` that takes another one."""

@@ -29,6 +29,8 @@ _SUBSTITUTES = (
         ),
         b"",
     ),
+    # `__host__ __device__ friend bool f()`: after two words it takes `friend` for a type
+    (re.compile(rb"\b((?:(?:__host__|__device__|__forceinline__)\s+)+)friend\b"), b""),
     (re.compile(rb"\b__typeof__\b"), b"decltype"),
     (re.compile(rb"\b__const__(?!\w)"), b"const"),
     (re.compile(rb"\b__volatile__(?!\w)"), b"volatile"),

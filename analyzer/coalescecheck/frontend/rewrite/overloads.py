@@ -186,7 +186,7 @@ class Overloads:
         holes = Env(home, {**deduction.placeholders(head), **found})
         if not self._unify_all(parameters, arguments, holes, found, pack):
             return None
-        return self._with_defaults(head, found, home)
+        return self.with_defaults(head, found, home)
 
     def _head_for(self, entry: FunctionEntry, home: Env) -> Sequence[index.TemplateParameter]:
         if entry.owner is not None and home.record is None and home.parent is not None:
@@ -209,8 +209,7 @@ class Overloads:
             if is_pack(parameter):
                 if pack is not None and pack.name not in found:
                     rest = [a for a in arguments[number:] if a is not None]
-                    items = tuple(TypeBound(types.decayed(a)) for a in rest)
-                    found[pack.name] = PackBound(items)
+                    found[pack.name] = self._elements(parameter, rest, holes, pack.name)
                 return True
             if number >= len(arguments):
                 break
@@ -224,9 +223,26 @@ class Overloads:
                 return False
         return True
 
-    def _with_defaults(
+    def _elements(
+        self, parameter: Node, actuals: Sequence[CType], holes: Env, pack: str
+    ) -> PackBound:
+        """What the elements of a pack are for ``P &...`` or ``P *...``."""
+        hole = types.Placeholder(pack)
+        pattern = self.parameter_type(parameter, holes.child({pack: TypeBound(hole)}))
+        items = []
+        for actual in actuals:
+            one: dict[str, Argument] = {}
+            reference = isinstance(pattern, types.Reference)
+            fits = deduction.unify(pattern, actual if reference else types.decayed(actual), one)
+            items.append(one.get(pack) if fits else None)
+        return PackBound(
+            tuple(i or TypeBound(types.decayed(a)) for i, a in zip(items, actuals, strict=True))
+        )
+
+    def with_defaults(
         self, head: Sequence[index.TemplateParameter], found: dict[str, Argument], home: Env
     ) -> dict[str, Argument] | None:
+        """Template arguments that were found, and the defaults of the others."""
         out: dict[str, Argument] = {}
         inner = Env(home, {})
         for number, parameter in enumerate(head):

@@ -102,10 +102,10 @@ class Construction:
             step = record.layout.bases[base.cname]
             rest = self.left_over(record, frozenset((step,)), node, env)
             if not base.layout.fields:
-                whole = Ex((f"({record.cname}){{", joined(rest or ["0"]), "}"), record)
+                whole = Ex((f"({record.spelled}){{", joined(rest or ["0"]), "}"), record)
                 return self._s.expressions.sequence(value, whole)
             parts: list[Piece] = [(f".{step} = ", value.at(ASSIGN)), *rest]
-            return Ex((f"({record.cname}){{", joined(parts), "}"), record)
+            return Ex((f"({record.spelled}){{", joined(parts), "}"), record)
         return self._s.say_opaque(f"construction of `{record.layout.shown}`", [], record, node)
 
     @staticmethod
@@ -117,7 +117,7 @@ class Construction:
         if [f.name for f in fields] != [f.name for f in others] or not fields:
             return None
         parts: list[Piece] = [(value.at(PRIMARY), ".", f.name) for f in fields]
-        return Ex((f"({record.cname}){{", joined(parts), "}"), record)
+        return Ex((f"({record.spelled}){{", joined(parts), "}"), record)
 
     def _aggregate(self, record: Record, arguments: list[Ex], node: Node, env: Env) -> Ex:
         mark = Mark(node.start_byte)
@@ -143,7 +143,7 @@ class Construction:
         )
         if not parts:
             return self.zero(record, mark)
-        return Ex((mark, f"({record.cname}){{", joined(parts), "}"), record)
+        return Ex((mark, f"({record.spelled}){{", joined(parts), "}"), record)
 
     def _member_value(self, ex: Ex, type_: CType, node: Node, env: Env) -> Piece:
         if isinstance(type_, types.Reference):
@@ -154,7 +154,7 @@ class Construction:
         """A value-initialised object."""
         self._s.output.need(type_)
         if isinstance(type_, types.Record):
-            return Ex((mark, f"({type_.cname}){{0}}"), type_)
+            return Ex((mark, f"({type_.spelled}){{0}}"), type_)
         if isinstance(type_, types.Pointer):
             return Ex((mark, "((void*)0)"), type_, pure=True)
         zero = folded_cast(ctypes_lp64.plain(0), type_)
@@ -175,7 +175,7 @@ class Construction:
         if not 0 < weight <= _MOST_VALUES:
             return None
         parts = self.left_over(record, frozenset(), node, env)
-        return Ex((f"({record.cname}){{", joined(parts), "}"), record) if parts else None
+        return Ex((f"({record.spelled}){{", joined(parts), "}"), record) if parts else None
 
     def _weight(self, type_: CType) -> int:
         """How many values ``T x;`` begins with; kept, as classes hold classes many times over."""
@@ -241,8 +241,8 @@ class Construction:
             return
         writer.returns_object = True
         self._s.entered(writer)
-        writer.line(f"{record.cname} object;")
-        writer.line(f"{record.cname} *self = &object;")
+        writer.line(f"{record.spelled} object;")
+        writer.line(f"{record.spelled} *self = &object;")
         given = self._given(entry)
         for field in record.layout.fields:
             arguments = given.get(field.name) or given.get(_base_name(field))

@@ -136,6 +136,9 @@ class Declarations:
         if variable.shared:
             self._shared(variable, env, writer)
             return
+        own = types.strip(variable.type)
+        if isinstance(own, Record) and own.cname == c_name(variable.name):
+            own.layout.hidden = True  # `struct x x = …`
         type_, first = variable.type, self._first(variable, env)
         if isinstance(types.strip_reference(type_), types.Auto) or _pointer_to_auto(type_):
             type_ = self.resolved(type_, first) if first is not None else types.UNKNOWN

@@ -149,7 +149,8 @@ class Expressions:
             ex = self.emit(part, env)
             if not ex.pure or isinstance(ex.type, types.Pointer | types.Array):
                 arguments.append(ex)
-        return self._s.opaque_call(arguments, result or types.UNKNOWN, self.mark(node))
+        source = f"({_shown(node)})" if text(node).startswith("*") else _shown(node)
+        return self._s.opaque_call(arguments, result or types.UNKNOWN, self.mark(node), source)
 
     def _parts(self, node: Node) -> list[Node]:
         """The largest expressions below ``node`` that are understood."""

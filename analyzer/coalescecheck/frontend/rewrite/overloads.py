@@ -6,6 +6,7 @@ It must not emit anything.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -44,6 +45,7 @@ class Choice:
     cost: tuple[float, ...]
 
 
+_POINTER_PACK = re.compile(r"\*(?:\s|const\b|__restrict(?:__)?(?!\w))*\.\.\.")  # see `repair`
 _ELLIPSIS = 1000.0  # an argument for C's `...`: after all that C++ converts
 _FORBIDDEN = 50.0  # what C++ does not convert is called all the same where nothing else is
 
@@ -266,6 +268,8 @@ class Overloads:
         """The declared type of a parameter; arrays are pointers, functions too."""
         declarator = parameter.child_by_field_name("declarator")
         type_ = self._s.typenames.declared(parameter, declarator, env)
+        if is_pack(parameter) and _POINTER_PACK.search(self._s.original(parameter)):
+            type_ = types.Pointer(type_)
         lost = syntax.child(parameter, "ERROR")  # `int * = 0`: the grammar wants a name there
         if lost is not None and not syntax.text(lost).strip("* "):
             for _ in range(syntax.text(lost).count("*")):

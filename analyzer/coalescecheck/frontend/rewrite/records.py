@@ -225,8 +225,16 @@ class Records:
             record = self.anonymous(node, text(name), env)
             env.names[text(name)] = TypeBound(record)
             return record
-        type_ = self._s.typenames.of_found(found, env) if found is not None else None
-        return type_ if type_ is not None else self._s.unknown_type(text(name), node)
+        at: Env | None = env
+        while at is not None and found is not None:
+            type_ = self._s.typenames.of_found(found, env)
+            if type_ is not None:
+                if isinstance(type_, Record) and at is not env:
+                    type_.layout.hidden = True
+                return type_
+            at = at.parent  # a variable of that name hides the class from all but `struct x`
+            found = self._s.names.find(at, text(name)) if at is not None else None
+        return self._s.unknown_type(text(name), node)
 
     @staticmethod
     def _entered(found: Found | None, node: Node) -> bool:

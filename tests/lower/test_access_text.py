@@ -1,4 +1,4 @@
-"""The text of an access where the front end does not understand an expression."""
+"""Accesses of code that is not plain C++: what is not understood, and std::swap."""
 
 from __future__ import annotations
 
@@ -24,3 +24,19 @@ def test_what_is_not_understood_is_shown_in_the_users_words(tmp_path: Path) -> N
         "o[p[threadIdx.x + 1].*m]",
     ]
     assert kernel.status == "partial"
+
+
+def test_swap_reads_and_writes_both(tmp_path: Path) -> None:
+    path = tmp_path / "swap.cu"
+    path.write_text(
+        "__global__ void k(float *a, float *b) {\n"
+        "  std::swap(a[threadIdx.x], b[2 * threadIdx.x]);\n"
+        "}\n"
+    )
+    (kernel,) = coalescecheck.analyze(path).kernels
+    assert [(r.access.op.value, r.array, r.lane_stride_bytes) for r in kernel.accesses] == [
+        ("load", "a", 4),
+        ("load", "b", 8),
+        ("store", "a", 4),
+        ("store", "b", 8),
+    ]

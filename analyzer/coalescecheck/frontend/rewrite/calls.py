@@ -16,6 +16,7 @@ from coalescecheck.frontend.rewrite import (
     index,
     library,
     offsetof,
+    swapping,
     syntax,
     traits,
     types,
@@ -351,6 +352,9 @@ class Calls:
         of_library = library.function(self._s, name, arguments, node, env)
         if of_library is not None:
             return of_library
+        swapped = swapping.swap(self._s, arguments, node, env) if name == "swap" else None
+        if swapped is not None:
+            return swapped
         copy = self._thread_copy(name, arguments, node, env)
         if copy is not None:
             return copy

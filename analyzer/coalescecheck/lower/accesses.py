@@ -7,6 +7,7 @@ or pointer is one; a struct or vector is cut by its alignment, at most 16 bytes 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -17,10 +18,11 @@ from coalescecheck.ir import types as ir
 from coalescecheck.ir.expr import Expr, Var
 from coalescecheck.ir.kernel import Access, Load, Op, Piece, Store
 from coalescecheck.lower import arith, ctypes, storage
-from coalescecheck.lower.context import Context
+from coalescecheck.lower.context import Callee, Context
 from coalescecheck.lower.ctypes import ArrayOf, CType, Leaf, Number, Pointer, Record
 from coalescecheck.lower.values import Members, Memory, Scalar, Value
 
+_OPAQUE = re.compile(r"(\*?)\b(opaque__\d+)\(")
 MAX_PIECE = 16  # bytes: the widest load or store up to sm_90
 
 
@@ -70,7 +72,7 @@ def register(
             span=cx.span(node),
             op=op,
             pieces=tuple(c.piece for c in cut(ctype)) if pieces is None else pieces,
-            index=source_text(node) if text is None else text,
+            index=_in_users_words(cx, source_text(node) if text is None else text),
             element=str(ctype),
             kind=kind,
             atomic_op=atomic_op,
@@ -95,6 +97,21 @@ def source_text(node: c_ast.Node | None) -> str:
     if isinstance(node, c_ast.Decl):
         return str(node.name)
     return "" if node is None else str(CGenerator(reduce_parentheses=True).visit(node))
+
+
+def _in_users_words(cx: Context, shown: str) -> str:
+    """Text of C with the user's expressions for calls that stand for what is not understood."""
+    for match in reversed(list(_OPAQUE.finditer(shown))):
+        callee = cx.scopes[0].get(match[2])
+        if not isinstance(callee, Callee) or not callee.source:
+            continue
+        depth, end = 1, match.end()
+        while depth and end < len(shown):
+            depth += (shown[end] == "(") - (shown[end] == ")")
+            end += 1
+        start = match.start() if callee.place and match[1] else match.start(2)
+        shown = shown[:start] + callee.source + shown[end:]
+    return shown
 
 
 def pointee_text(node: c_ast.Node) -> str:

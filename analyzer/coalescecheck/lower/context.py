@@ -37,11 +37,17 @@ class TypeName:
 
 @dataclass(frozen=True, slots=True)
 class Callee:
-    """A function: ``definition`` is None for a prototype."""
+    """A function: ``definition`` is None for a prototype.
+
+    A call of it stands for ``source``, an expression of the user that is not understood; if that
+    is a ``place``, what the result points to does.
+    """
 
     name: str
     type: CType
     definition: c_ast.FuncDef | None
+    source: str = ""
+    place: bool = False
 
 
 Entity = Place | TypeName | Callee

@@ -30,7 +30,7 @@ from coalescecheck.lower import (
 from coalescecheck.lower.context import Callee, Context
 from coalescecheck.lower.ctypes import INT, VOID, CType, Pointer
 from coalescecheck.lower.declarations import Declared
-from coalescecheck.lower.values import Fixed, Place, Reference, Scalar, Value, Variable
+from coalescecheck.lower.values import Fixed, Memory, Place, Reference, Scalar, Value, Variable
 
 MAX_CHAIN = 50  # operators in one IR expression, so that its walkers need no deep recursion
 NOTHING = Scalar(VOID, Const(ir.I32, 0))
@@ -59,6 +59,10 @@ def effect(cx: Context, node: c_ast.Node) -> None:
                 effect(cx, part)
         case c_ast.UnaryOp(op="p++" | "p--" | "++" | "--"):
             _step(cx, node, used=False)
+        case c_ast.UnaryOp(op="*", expr=c_ast.FuncCall()):  # `a += b;`: nobody reads the result
+            place = place_of(cx, node)
+            if isinstance(place, Memory) and place.volatile:
+                evaluate(cx, node)
         case _:
             evaluate(cx, node)
 

@@ -6,6 +6,7 @@ arrays entered into the kernel, initial values written.
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from pycparser import c_ast
@@ -58,7 +59,9 @@ def declare_function(cx: Context, node: c_ast.Decl) -> None:
     """A prototype; a definition that was seen stays."""
     known = cx.scopes[0].get(node.name)
     if not (isinstance(known, Callee) and known.definition is not None):
-        cx.scopes[0][node.name] = Callee(node.name, declarations.resolve(cx, node).type, None)
+        type_, markers = declarations.resolve(cx, node).type, declarations.markers(node)
+        source = json.loads(markers.get("place") or markers.get("value") or '""')
+        cx.scopes[0][node.name] = Callee(node.name, type_, None, source, "place" in markers)
 
 
 # --- locals -----------------------------------------------------------------------------------

@@ -198,6 +198,37 @@ __global__ void recurring(float *out)
     out[four.position(threadIdx.x)] = 0.f;  // expect: out store sectors=16
 }
 
+// a result that nobody uses is not read
+
+struct Pair {
+    float x, y;
+    __device__ Pair &operator=(const Pair &o)
+    {
+        x = o.x;  // expect: pairs load sectors=8; pairs store sectors=8
+        y = o.y;  // expect: pairs load sectors=8; pairs store sectors=8
+        return *this;
+    }
+    __device__ Pair &set(float v)
+    {
+        x = v;  // expect: pairs store sectors=8
+        return *this;
+    }
+};
+
+__device__ float &cell(float *p) { return p[threadIdx.x]; }
+
+__device__ volatile float &seen(float *p) { return p[threadIdx.x]; }
+
+__global__ void results(Pair *pairs, float *out)
+{
+    int i = threadIdx.x;
+    pairs[i] = pairs[i + 128];
+    pairs[i].set(1.f);
+    cell(out), (void)cell(out);
+    for (int j = 0; j < 2; cell(out), j++) out[i] = 1.f;  // expect: out store sectors=4
+    seen(out);                                             // expect: out load sectors=4
+}
+
 void run(float *p, double *d, int *k)
 {
     accessors<<<1, dim3(32, 8)>>>(p);
@@ -209,4 +240,5 @@ void run(float *p, double *d, int *k)
     methods<<<1, 128>>>(d);
     apply<<<1, 128>>>(p, Double{});
     recurring<<<1, 128>>>(p);
+    results<<<1, 128>>>((Pair *)p, p);
 }

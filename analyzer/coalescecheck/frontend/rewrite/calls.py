@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from coalescecheck.frontend.rewrite import groups, index, library, offsetof, syntax, traits, types
+from coalescecheck.frontend.rewrite import (
+    class_deduction,
+    groups,
+    index,
+    library,
+    offsetof,
+    swapping,
+    syntax,
+    traits,
+    types,
+)
 from coalescecheck.frontend.rewrite.associated import with_associated
 from coalescecheck.frontend.rewrite.emit import Mark, Piece
 from coalescecheck.frontend.rewrite.env import Env, Found, Local, TypeBound
@@ -101,6 +111,11 @@ class Calls:
         if any(isinstance(e, index.VariableEntry | index.EnumeratorEntry) for e in entries):
             callee = self._s.expressions.emit(function, env)
             return self._object(callee, nodes, node, env)
+        if class_deduction.template_named(self._s, function, env) is not None:
+            exs = [self._s.expressions.emit(n, e) for n, e in nodes]
+            made = class_deduction.deduced(self._s, function, [ex.passed for ex in exs], env)
+            if made is not None:
+                return self._s.construction.construct(made, exs, node, env)
         candidates = self.candidates(function, env)
         if candidates:
             arguments = self.typed_arguments(candidates, nodes)
@@ -148,7 +163,9 @@ class Calls:
         actual = [ex.passed for ex, _ in arguments]
         explicit = self.explicit_arguments(function)
         candidates = self._with_associated(candidates, function, actual, node, env)
-        choice = self._s.overloads.choose(candidates, actual, explicit, env)
+        record = self._s.self_record(env)
+        own = None if record is None else types.Reference(self._s.self_object(env, record))
+        choice = self._s.overloads.choose(candidates, actual, explicit, env, own)
         name = base_name(function.child_by_field_name("name") or function)
         if choice is None:
             known = self._s.intrinsics.call(name, [ex for ex, _ in arguments], node, env)
@@ -287,7 +304,12 @@ class Calls:
         named, value = node.child_by_field_name("type"), node.child_by_field_name("value")
         if named is None or value is None:
             return self._s.expressions.opaque(node, env, f"`{syntax.flat(node)}` is not known")
-        type_ = self._s.typenames.type(named, env)
+        exs: list[Ex] = []
+        if class_deduction.template_named(self._s, named, env) is not None:
+            inner = self._s.expressions.expand(syntax.operands(value), env)
+            exs = [self._s.expressions.emit(n, e) for n, e in inner]
+        made = class_deduction.deduced(self._s, named, [ex.passed for ex in exs], env)
+        type_ = self._s.typenames.type(named, env) if made is None else made
         return self._s.initialisers.value(value, types.strip(type_), env)
 
     def _heap(self, node: Node, env: Env, expected: CType | None) -> Ex:
@@ -336,6 +358,9 @@ class Calls:
         of_library = library.function(self._s, name, arguments, node, env)
         if of_library is not None:
             return of_library
+        swapped = swapping.swap(self._s, arguments, node, env) if name == "swap" else None
+        if swapped is not None:
+            return swapped
         copy = self._thread_copy(name, arguments, node, env)
         if copy is not None:
             return copy

@@ -19,6 +19,7 @@ from coalescecheck.frontend.rewrite.ex import ASSIGN, PRIMARY, Ex, folded_cast, 
 from coalescecheck.frontend.rewrite.index import FunctionEntry
 from coalescecheck.frontend.rewrite.initialisers import MOST_ELEMENTS
 from coalescecheck.frontend.rewrite.output import c_name
+from coalescecheck.frontend.rewrite.overloads import Choice
 from coalescecheck.frontend.rewrite.syntax import text
 from coalescecheck.frontend.rewrite.types import CType, Field, Record
 
@@ -63,23 +64,49 @@ class Construction:
     def _by_constructor(
         self, record: Record, arguments: list[Ex], node: Node, env: Env
     ) -> Ex | None:
-        constructors = [
-            e
+        constructors = self._constructors(record)
+        for base in self._s.records.inherited(record):
+            given = [types.strip(a.type) for a in arguments]
+            if given and given != [types.unqualified(base)]:  # not to copy, not by default
+                constructors += self._constructors(base)
+        choice = self._s.overloads.choose(constructors, [a.passed for a in arguments], [], env)
+        if choice is None:
+            return None
+        pairs = [(a, node) for a in arguments]
+        return self._constructed(record, choice, pairs, node, env)
+
+    def _constructors(self, record: Record) -> list[tuple[FunctionEntry, Found]]:
+        source = self._s.records.source(record)
+        if source is None:
+            return []
+        found = Found(source.env, record=record)
+        return [
+            (e, found)
             for e in self._s.records.constructors(record)
             if syntax.child(e.node, *_DELETED) is None and "(" in text(e.declarator)
         ]
-        source = self._s.records.source(record)
-        if not constructors or source is None:
-            return None
-        found = Found(source.env, record=record)
-        choice = self._s.overloads.choose(
-            [(e, found) for e in constructors], [a.passed for a in arguments], [], env
-        )
-        if choice is None:
-            return None
-        instance = self._s.functions.request(choice, record)
-        pairs = [(a, node) for a in arguments]
-        return self._s.functions.call(instance, None, pairs, node, env)
+
+    def _constructed(
+        self, record: Record, choice: Choice, pairs: list[tuple[Ex, Node]], node: Node, env: Env
+    ) -> Ex:
+        """An object made by a constructor of its class, or by one that it inherits."""
+        owner = choice.found.record
+        if owner is None or owner == record:
+            instance = self._s.functions.request(choice, record)
+            return self._s.functions.call(instance, None, pairs, node, env)
+        self._s.output.need(record)
+        for base in self._s.records.inherited(record, deep=False):
+            if self._s.records.base_path(base, owner.cname) is None:
+                continue
+            value = self._constructed(base, choice, pairs, node, env)
+            step = record.layout.bases[base.cname]
+            rest = self.left_over(record, frozenset((step,)), node, env)
+            if not base.layout.fields:
+                whole = Ex((f"({record.spelled}){{", joined(rest or ["0"]), "}"), record)
+                return self._s.expressions.sequence(value, whole)
+            parts: list[Piece] = [(f".{step} = ", value.at(ASSIGN)), *rest]
+            return Ex((f"({record.spelled}){{", joined(parts), "}"), record)
+        return self._s.say_opaque(f"construction of `{record.layout.shown}`", [], record, node)
 
     @staticmethod
     def _componentwise(record: Record, value: Ex) -> Ex | None:
@@ -90,7 +117,7 @@ class Construction:
         if [f.name for f in fields] != [f.name for f in others] or not fields:
             return None
         parts: list[Piece] = [(value.at(PRIMARY), ".", f.name) for f in fields]
-        return Ex((f"({record.cname}){{", joined(parts), "}"), record)
+        return Ex((f"({record.spelled}){{", joined(parts), "}"), record)
 
     def _aggregate(self, record: Record, arguments: list[Ex], node: Node, env: Env) -> Ex:
         mark = Mark(node.start_byte)
@@ -116,7 +143,7 @@ class Construction:
         )
         if not parts:
             return self.zero(record, mark)
-        return Ex((mark, f"({record.cname}){{", joined(parts), "}"), record)
+        return Ex((mark, f"({record.spelled}){{", joined(parts), "}"), record)
 
     def _member_value(self, ex: Ex, type_: CType, node: Node, env: Env) -> Piece:
         if isinstance(type_, types.Reference):
@@ -127,7 +154,7 @@ class Construction:
         """A value-initialised object."""
         self._s.output.need(type_)
         if isinstance(type_, types.Record):
-            return Ex((mark, f"({type_.cname}){{0}}"), type_)
+            return Ex((mark, f"({type_.spelled}){{0}}"), type_)
         if isinstance(type_, types.Pointer):
             return Ex((mark, "((void*)0)"), type_, pure=True)
         zero = folded_cast(ctypes_lp64.plain(0), type_)
@@ -148,7 +175,7 @@ class Construction:
         if not 0 < weight <= _MOST_VALUES:
             return None
         parts = self.left_over(record, frozenset(), node, env)
-        return Ex((f"({record.cname}){{", joined(parts), "}"), record) if parts else None
+        return Ex((f"({record.spelled}){{", joined(parts), "}"), record) if parts else None
 
     def _weight(self, type_: CType) -> int:
         """How many values ``T x;`` begins with; kept, as classes hold classes many times over."""
@@ -214,8 +241,8 @@ class Construction:
             return
         writer.returns_object = True
         self._s.entered(writer)
-        writer.line(f"{record.cname} object;")
-        writer.line(f"{record.cname} *self = &object;")
+        writer.line(f"{record.spelled} object;")
+        writer.line(f"{record.spelled} *self = &object;")
         given = self._given(entry)
         for field in record.layout.fields:
             arguments = given.get(field.name) or given.get(_base_name(field))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from coalescecheck.frontend.rewrite import destructors, syntax, types
+from coalescecheck.frontend.rewrite import class_deduction, destructors, syntax, types
 from coalescecheck.frontend.rewrite.body import FunctionWriter
 from coalescecheck.frontend.rewrite.emit import Mark, Piece, joined, plain
 from coalescecheck.frontend.rewrite.env import Env, Local, ValueBound
@@ -18,7 +18,7 @@ from coalescecheck.frontend.rewrite.ex import ASSIGN, PRIMARY, Ex, literal
 from coalescecheck.frontend.rewrite.misread import MisreadDeclaration
 from coalescecheck.frontend.rewrite.output import c_name
 from coalescecheck.frontend.rewrite.syntax import text
-from coalescecheck.frontend.rewrite.types import CType
+from coalescecheck.frontend.rewrite.types import CType, Record
 
 if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
@@ -93,7 +93,8 @@ class Declarations:
         name = syntax.declared_name(target)
         if name is None:
             return None
-        type_ = self._s.typenames.declared(node, target, env)
+        values = arguments if value is None else [value]
+        type_ = self._s.typenames.declared(node, target, env, self._deduced(node, values, env))
         if syntax.points_to_member(target):
             self._s.say(declarator, "warning", "pointers to members are not followed")
             value, arguments = None, None
@@ -105,6 +106,18 @@ class Declarations:
             constant=syntax.has_word(node, "constexpr"),
             align=self._s.alignment(node, env),
         )  # fmt: skip
+
+    def _deduced(self, node: Node, values: list[Node] | None, env: Env) -> Record | None:
+        """The class of ``Box b(p);``, where Box is a template."""
+        type_ = node.child_by_field_name("type")
+        if type_ is None or not values:
+            return None
+        if class_deduction.template_named(self._s, type_, env) is None:
+            return None
+        if len(values) == 1 and values[0].type == "initializer_list":
+            values = syntax.operands(values[0])
+        exs = [self._s.expressions.emit(n, e) for n, e in self._s.expressions.expand(values, env)]
+        return class_deduction.deduced(self._s, type_, [ex.passed for ex in exs], env)
 
     def _is_vexing(self, function: Node, env: Env) -> bool:
         """``T x(a)`` read as a prototype: its "parameter types" are values."""
@@ -123,6 +136,9 @@ class Declarations:
         if variable.shared:
             self._shared(variable, env, writer)
             return
+        own = types.strip(variable.type)
+        if isinstance(own, Record) and own.cname == c_name(variable.name):
+            own.layout.hidden = True  # `struct x x = …`
         type_, first = variable.type, self._first(variable, env)
         if isinstance(types.strip_reference(type_), types.Auto) or _pointer_to_auto(type_):
             type_ = self.resolved(type_, first) if first is not None else types.UNKNOWN

@@ -32,7 +32,8 @@ class Local:
 
     ``literal`` says that the constant is written instead of the name.  ``captures`` are the
     hidden arguments of a lambda held by the variable.  A ``fixed`` one is const or a
-    parameter: no unknown function is expected to change it.
+    parameter: no unknown function is expected to change it.  ``given`` says that it is a
+    parameter.
     """
 
     c: str
@@ -42,6 +43,7 @@ class Local:
     captures: tuple[Piece, ...] = ()
     static: bool = False
     fixed: bool = False
+    given: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,14 @@ def literal(value: Value, mark: Mark | None = None) -> Ex:
     return Ex(piece, type_, precedence, value, pure=True)
 
 
+def constant(value: Value, type_: CType, mark: Mark | None = None) -> Ex:
+    """A constant of a declared type: `char`, `long long` and enumerations keep their name."""
+    ex = literal(value, mark)
+    type_ = types.unqualified(type_)
+    same = types.enumeration(type_) is not None or types.folding_type(type_) == value.type
+    return replace(ex, type=type_) if same else ex
+
+
 @lru_cache(maxsize=4096)
 def _integer(number: int, kind: ctypes_lp64.CType) -> tuple[str, CType]:
     if kind.bits < 32:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tree_sitter import Node
 
 from coalescecheck.frontend import constants, ctypes_lp64
-from coalescecheck.frontend.rewrite import syntax, types
+from coalescecheck.frontend.rewrite import folds, syntax, types
 from coalescecheck.frontend.rewrite.emit import Mark, joined, plain
 from coalescecheck.frontend.rewrite.env import Env, PackBound, ValueBound
 from coalescecheck.frontend.rewrite.ex import (
@@ -116,12 +116,16 @@ class Expressions:
 
     def template_value(self, node: Node, type_: CType, env: Env) -> ValueBound:
         """A template argument for a value parameter."""
-        ex = self.emit(node, env, type_)
+        ex = self.emit(node, env, None if isinstance(type_, types.Auto) else type_)
+        narrow = isinstance(type_, types.Auto) and types.promoted(ex.decayed) != ex.decayed
+        type_ = types.unqualified(ex.decayed) if isinstance(type_, types.Auto) else type_
         if ex.value is not None:
             kind = types.folding_type(type_)
             value = ctypes_lp64.convert(ex.value.number, kind) if kind else ex.value
             if value is not None:
-                return ValueBound(plain(literal(value).piece), type_, value)
+                shown = plain(literal(value).piece)  # `'a'` and 97 are two values of an `auto`
+                shown = f"(({types.spell(type_)}){shown})" if narrow else shown
+                return ValueBound(shown, type_, value)
         spelled = plain(ex.piece)
         function = types.is_function(ex.decayed) and spelled.isidentifier()
         if isinstance(ex.type, types.Placeholder) or function:
@@ -145,7 +149,8 @@ class Expressions:
             ex = self.emit(part, env)
             if not ex.pure or isinstance(ex.type, types.Pointer | types.Array):
                 arguments.append(ex)
-        return self._s.opaque_call(arguments, result or types.UNKNOWN, self.mark(node))
+        source = f"({_shown(node)})" if text(node).startswith("*") else _shown(node)
+        return self._s.opaque_call(arguments, result or types.UNKNOWN, self.mark(node), source)
 
     def _parts(self, node: Node) -> list[Node]:
         """The largest expressions below ``node`` that are understood."""
@@ -404,10 +409,11 @@ class Expressions:
                 continue
             pattern = node.child_by_field_name("pattern")
             if pattern is not None:
-                out += [(pattern, inner) for inner in self._pack_envs(pattern, env)]
+                out += [(pattern, inner) for inner in self.pack_envs(pattern, env)]
         return out
 
-    def _packs(self, pattern: Node, env: Env) -> dict[str, PackBound]:
+    def packs(self, pattern: Node, env: Env) -> dict[str, PackBound]:
+        """The packs that an expression names."""
         packs: dict[str, PackBound] = {}
         for part in syntax.walk(pattern):
             if part.type in ("identifier", "type_identifier"):
@@ -416,8 +422,9 @@ class Expressions:
                     packs[text(part)] = found.binding
         return packs
 
-    def _pack_envs(self, pattern: Node, env: Env) -> list[Env]:
-        packs = self._packs(pattern, env)
+    def pack_envs(self, pattern: Node, env: Env) -> list[Env]:
+        """For each element of the packs that an expression names: where they mean it."""
+        packs = self.packs(pattern, env)
         if not packs:
             message = f"the pack in `{_shown(pattern)}` is not known: what it accesses is not seen"
             self._s.say(pattern, "warning", message, hides=True)
@@ -437,33 +444,11 @@ class Expressions:
         return Ex(joined([p.at(ASSIGN_LEVEL) for p in parts]), parts[-1].type, COMMA)
 
     def _fold(self, node: Node, env: Env, expected: CType | None) -> Ex:
-        """``(f(xs), ...)``, ``(... + xs)`` and ``(0 + ... + xs)``."""
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        sign = node.child_by_field_name("operator")
-        if left is None or right is None or sign is None:
-            return self.opaque(node, env, f"`{_shown(node)}` is not understood")
-        from_left = left.type == "..." or (right.type != "..." and bool(self._packs(right, env)))
-        pattern, other = (right, left) if from_left else (left, right)
-        if not self._packs(pattern, env):
-            return self.opaque(node, env, f"the pack in `{_shown(node)}` is not known")
-        parts = [self.emit(pattern, e) for e in self._pack_envs(pattern, env)]
-        if other.type != "...":
-            parts.insert(0 if from_left else len(parts), self.emit(other, env))
-        if not parts:  # `&&` of nothing is true
-            return integer(int(text(sign) == "&&"))
-        return self._folded(text(sign), parts, node, env, from_left=from_left)
-
-    def _folded(
-        self, operator: str, parts: list[Ex], node: Node, env: Env, *, from_left: bool
-    ) -> Ex:
-        total, *rest = parts if from_left else reversed(parts)
-        for part in rest:
-            a, b = (total, part) if from_left else (part, total)
-            if operator == ",":
-                total = self.sequence(a, b)
-            else:
-                total = self._s.operators.binary(operator, a, b, node, env)
-        return total
+        """``(f(xs), ...)`` and ``(xs + ...)``."""
+        written = folds.fold(self._s, node, env)
+        if written is not None:
+            return written
+        return self.opaque(node, env, f"`{_shown(node)}` is not understood")
 
 
 ASSIGN_LEVEL = 2

@@ -20,8 +20,6 @@ from coalescecheck.frontend.rewrite.env import (
     Env,
     Local,
     PackBound,
-    TypeBound,
-    ValueBound,
 )
 from coalescecheck.frontend.rewrite.ex import Ex, address_of
 from coalescecheck.frontend.rewrite.ex import call as c_call
@@ -93,7 +91,7 @@ class Functions:
         constructing = self_type is not None and _is_constructor(entry, self_type)
         name = self._name(choice, self_type, constructing)
         writer = FunctionWriter(types.VOID, self_type)
-        writer.self_const = syntax.has_word(entry.declarator, "const")
+        writer.self_const = syntax.is_const_method(entry.declarator)
         env = Env(choice.env, {}, function=writer, limit=visible_end(entry))
         parameters = self.parameters(entry, env)
         result = self._result(choice, env, self_type, constructing)
@@ -198,7 +196,7 @@ class Functions:
             return Parameter(c, bare, node, default), Local(c, bare)
         const = const and not isinstance(type_, types.Reference)
         return Parameter(c, type_, node, default), Local(
-            c, types.qualified(type_, const=const), fixed=True
+            c, types.qualified(type_, const=const), fixed=True, given=True
         )
 
     def _pack(self, node: Node, env: Env, function: Node) -> list[Parameter]:
@@ -207,16 +205,10 @@ class Functions:
         declared = syntax.declared_name(node.child_by_field_name("declarator"))
         if type_node is None or declared is None:
             return []
-        pack_name, name = syntax.text(type_node), syntax.text(declared)
-        found = self._s.names.find(env, pack_name)
-        items = found.binding.items if found and isinstance(found.binding, PackBound) else ()
+        name = syntax.text(declared)
         out, locals_ = [], []
-        for number, item in enumerate(items):
-            if not isinstance(item, TypeBound | ValueBound):
-                continue
-            inner = env.child({pack_name: item})
-            declarator = node.child_by_field_name("declarator")
-            type_ = self._s.typenames.declared(node, declarator, inner)
+        for number, inner in enumerate(self._s.expressions.pack_envs(type_node, env)):
+            type_ = self._s.overloads.parameter_type(node, inner)
             parameter, local = self.parameter(f"{name}__{number}", type_, node, env, function)
             out.append(parameter)
             locals_.append(local)

@@ -14,7 +14,14 @@ from coalescecheck.frontend.ctypes_lp64 import Value
 from coalescecheck.frontend.rewrite import syntax, types
 from coalescecheck.frontend.rewrite.emit import Mark, Piece
 from coalescecheck.frontend.rewrite.env import Env
-from coalescecheck.frontend.rewrite.ex import ASSIGN, Ex, cast, dereferenced, folded_cast, literal
+from coalescecheck.frontend.rewrite.ex import (
+    ASSIGN,
+    Ex,
+    cast,
+    constant,
+    dereferenced,
+    folded_cast,
+)
 from coalescecheck.frontend.rewrite.index import VariableEntry
 from coalescecheck.frontend.rewrite.output import c_name
 from coalescecheck.frontend.rewrite.records import argument_name
@@ -60,7 +67,7 @@ class Globals:
             self._open.discard(key)
         mark = Mark(node.start_byte)
         if known.value is not None:
-            return literal(known.value, mark)
+            return constant(known.value, known.type, mark)
         if known.computed is not None:
             return cast(known.computed, known.type, mark)
         if isinstance(known.type, types.Reference):
@@ -138,7 +145,7 @@ class Globals:
         if not 0 <= index.number < len(items) or items[int(index.number)].type in _NESTED:
             return None
         value = self._value(items[int(index.number)], type_.element, env)
-        return None if value is None else literal(value)
+        return None if value is None else constant(value, type_.element)
 
     @staticmethod
     def _space(node: Node, type_: CType, constant: bool) -> str:

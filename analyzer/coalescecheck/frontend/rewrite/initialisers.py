@@ -67,7 +67,8 @@ class Initialisers:
         self._s.output.need(type_)
         if isinstance(type_, types.Record):
             designated = any(i.type == "initializer_pair" for i in items)
-            if not designated and self._s.records.constructors(type_):
+            records = self._s.records
+            if not designated and (records.constructors(type_) or records.inherited(type_)):
                 made = self._constructed(items, type_, node, env)
                 if made is not None:
                     return made

@@ -296,16 +296,21 @@ class Methods:
     def _best(
         self, record: Record, to: CType, *, explicit: bool = False
     ) -> tuple[FunctionEntry, Found, CType] | None:
-        """The conversion operator closest to ``to``."""
-        close: tuple[FunctionEntry, Found, CType] | None = None
+        """The conversion operator that fits the object best, then the one closest to ``to``."""
+        best: tuple[FunctionEntry, Found, CType] | None = None
+        least = (9, 9)
         for entry, found in self._conversions(record, explicit=explicit):
             result = types.strip(self._s.functions.result_type(entry, found.env))
-            if types.unqualified(result) == types.unqualified(to):
-                return entry, found, result
+            same = types.unqualified(result) == types.unqualified(to)
             both_pointers = isinstance(result, types.Pointer) and isinstance(to, types.Pointer)
-            if both_pointers or (types.is_arithmetic(result) and types.is_arithmetic(to)):
-                close = close or (entry, found, result)
-        return close
+            fits = same or both_pointers
+            if not fits and not (types.is_arithmetic(result) and types.is_arithmetic(to)):
+                continue
+            const = syntax.is_const_method(entry.declarator)
+            rank = (2 if record.const and not const else int(const != record.const), int(not same))
+            if rank < least:
+                best, least = (entry, found, result), rank
+        return best
 
     def conversion(
         self, ex: Ex, to: CType, node: Node, env: Env, *, explicit: bool = False

@@ -13,7 +13,7 @@ from tree_sitter import Node
 from coalescecheck.frontend.rewrite import deduction, index, intrinsics, syntax, traits, types
 from coalescecheck.frontend.rewrite.emit import Mark
 from coalescecheck.frontend.rewrite.env import Argument, Env, Found, Local, PackBound, ValueBound
-from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, dereferenced, integer, literal
+from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, constant, dereferenced, integer, literal
 from coalescecheck.frontend.rewrite.output import c_name
 from coalescecheck.frontend.rewrite.qualified import base_name
 from coalescecheck.frontend.rewrite.syntax import text
@@ -127,9 +127,7 @@ class Naming:
                 return self.local(found.binding, mark)
             case ValueBound(spelled, type_, value):
                 if value is not None:
-                    enumerated = types.enumeration(type_) is not None
-                    ex = literal(value, mark)
-                    return replace(ex, type=types.unqualified(type_)) if enumerated else ex
+                    return constant(value, type_, mark)
                 return Ex((mark, spelled), type_, PRIMARY, pure=True)
             case PackBound(items) if len(items) == 1 and isinstance(items[0], Local):
                 return self.local(items[0], mark)
@@ -175,9 +173,9 @@ class Naming:
     def local(local: Local, mark: Mark) -> Ex:
         """A local variable or parameter."""
         if local.value is not None and local.literal:
-            constant = replace(literal(local.value, mark), named=True)
+            ex = replace(literal(local.value, mark), named=True)
             known = types.is_arithmetic(local.type)
-            return replace(constant, type=types.unqualified(local.type)) if known else constant
+            return replace(ex, type=types.unqualified(local.type)) if known else ex
         if isinstance(local.type, types.Reference):
             return dereferenced((mark, local.c), local.type.target)
         register = not isinstance(local.type, types.Array | types.Record) and not local.static

@@ -332,7 +332,7 @@ class Operators:
         home = address_of(target) if target.home is None else target.home
         place: Piece = ("(", piece, ", ", home, ")")
         in_use = node.parent is not None and node.parent.type != "expression_statement"
-        if in_use and _HAS_EFFECT.search(plain(home)):  # to be found once, before it is assigned to
+        if in_use and HAS_EFFECT.search(plain(home)):  # to be found once, before it is assigned to
             home = self._s.temporary(types.Pointer(target.type))
             found = (home, " = ", address_of(target))
             place = ("(", found, ", ", (head, "*", home, tail), ", ", home, ")")
@@ -444,7 +444,7 @@ def _place(ex: Ex) -> Ex:
     return replace(dereferenced(ex.address, ex.type), home=ex.home) if changed else ex
 
 
-_HAS_EFFECT = re.compile(r"\+\+|--|\w\(|(?<![=!<>])=(?!=)")  # in C text: a change, or a call
+HAS_EFFECT = re.compile(r"\+\+|--|\w\(|(?<![=!<>])=(?!=)")  # in C text: a change, or a call
 
 _OPERATOR_NAMES = {
     "+": "operator_add", "-": "operator_sub", "*": "operator_mul", "/": "operator_div",

@@ -6,6 +6,7 @@ know about C++.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from coalescecheck.frontend.rewrite import types
@@ -50,8 +51,13 @@ class Output:
         self._taken.add(candidate)
         return candidate
 
-    def prototype(self, name: str, result: CType, parameters: Sequence[CType]) -> str:
-        """Declares a function with no body; overloads beyond the first get a number."""
+    def prototype(
+        self, name: str, result: CType, parameters: Sequence[CType], source: str = ""
+    ) -> str:
+        """Declares a function with no body; overloads beyond the first get a number.
+
+        ``source`` is the user's expression for which a call of it stands, with ``*`` before it
+        that for which what the result points to does."""
         for type_ in (result, *parameters):
             self.need(type_)
         spelled = tuple(types.spell(types.unqualified(p)) for p in parameters)
@@ -61,7 +67,10 @@ class Output:
             known = self._signatures[key] = self.unique(name)
             arguments = ", ".join(spelled) or "void"
             declarator = types.declare(result, f"{known}({arguments})")
-            self.prototypes.append(f"extern {declarator};")
+            kind = "place" if source.startswith("*") else "value"
+            shown = json.dumps(source.removeprefix("*"))
+            marker = f"[[cuda::{kind}({shown})]] " if source else ""
+            self.prototypes.append(f"{marker}extern {declarator};")
         return known
 
     def need(self, type_: CType) -> None:

@@ -6,6 +6,7 @@ It must not emit anything.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -44,6 +45,7 @@ class Choice:
     cost: tuple[float, ...]
 
 
+_POINTER_PACK = re.compile(r"\*(?:\s|const\b|__restrict(?:__)?(?!\w))*\.\.\.")  # see `repair`
 _ELLIPSIS = 1000.0  # an argument for C's `...`: after all that C++ converts
 _FORBIDDEN = 50.0  # what C++ does not convert is called all the same where nothing else is
 
@@ -72,7 +74,9 @@ class Overloads:
             if entry.arguments is not None or entry.node.type == "template_instantiation":
                 continue
             choice = self._viable(entry, found, arguments, explicit, env)
-            if choice is not None and receiver is not None:
+            record = found.record
+            method = record is not None and not self._s.methods.is_static(entry, record)
+            if choice is not None and receiver is not None and method:
                 fit, *rest = choice.cost
                 cost = (fit + _receiver_cost(entry, receiver), *rest)
                 choice = replace(choice, cost=cost)
@@ -186,7 +190,7 @@ class Overloads:
             return None
         if pack is not None and pack.name not in found and _names(parameters, pack.name):
             return None  # `std::integer_sequence<int, I...>`: the pack is not empty, but not known
-        return self._with_defaults(head, found, home)
+        return self.with_defaults(head, found, home)
 
     def _head_for(self, entry: FunctionEntry, home: Env) -> Sequence[index.TemplateParameter]:
         if entry.owner is not None and home.record is None and home.parent is not None:
@@ -209,8 +213,7 @@ class Overloads:
             if is_pack(parameter):
                 if pack is not None and pack.name not in found:
                     rest = [a for a in arguments[number:] if a is not None]
-                    items = tuple(TypeBound(types.decayed(a)) for a in rest)
-                    found[pack.name] = PackBound(items)
+                    found[pack.name] = self._elements(parameter, rest, holes, pack.name)
                 return True
             if number >= len(arguments):
                 break
@@ -224,9 +227,26 @@ class Overloads:
                 return False
         return True
 
-    def _with_defaults(
+    def _elements(
+        self, parameter: Node, actuals: Sequence[CType], holes: Env, pack: str
+    ) -> PackBound:
+        """What the elements of a pack are for ``P &...`` or ``P *...``."""
+        hole = types.Placeholder(pack)
+        pattern = self.parameter_type(parameter, holes.child({pack: TypeBound(hole)}))
+        items = []
+        for actual in actuals:
+            one: dict[str, Argument] = {}
+            reference = isinstance(pattern, types.Reference)
+            fits = deduction.unify(pattern, actual if reference else types.decayed(actual), one)
+            items.append(one.get(pack) if fits else None)
+        return PackBound(
+            tuple(i or TypeBound(types.decayed(a)) for i, a in zip(items, actuals, strict=True))
+        )
+
+    def with_defaults(
         self, head: Sequence[index.TemplateParameter], found: dict[str, Argument], home: Env
     ) -> dict[str, Argument] | None:
+        """Template arguments that were found, and the defaults of the others."""
         out: dict[str, Argument] = {}
         inner = Env(home, {})
         for number, parameter in enumerate(head):
@@ -250,6 +270,8 @@ class Overloads:
         """The declared type of a parameter; arrays are pointers, functions too."""
         declarator = parameter.child_by_field_name("declarator")
         type_ = self._s.typenames.declared(parameter, declarator, env)
+        if is_pack(parameter) and _POINTER_PACK.search(self._s.original(parameter)):
+            type_ = types.Pointer(type_)
         lost = syntax.child(parameter, "ERROR")  # `int * = 0`: the grammar wants a name there
         if lost is not None and not syntax.text(lost).strip("* "):
             for _ in range(syntax.text(lost).count("*")):
@@ -378,7 +400,7 @@ def _is_no_type(type_: CType) -> bool:
 
 def _receiver_cost(entry: FunctionEntry, receiver: CType) -> float:
     """How badly a method fits the object it is called on."""
-    const = syntax.has_word(entry.declarator, "const")
+    const = syntax.is_const_method(entry.declarator)
     is_object = isinstance(receiver, types.Reference) and not receiver.rvalue
     bound = syntax.child(entry.declarator, "ref_qualifier")
     wanted = syntax.text(bound) if bound is not None else ""

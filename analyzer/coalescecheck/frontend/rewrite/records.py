@@ -225,8 +225,16 @@ class Records:
             record = self.anonymous(node, text(name), env)
             env.names[text(name)] = TypeBound(record)
             return record
-        type_ = self._s.typenames.of_found(found, env) if found is not None else None
-        return type_ if type_ is not None else self._s.unknown_type(text(name), node)
+        at: Env | None = env
+        while at is not None and found is not None:
+            type_ = self._s.typenames.of_found(found, env)
+            if type_ is not None:
+                if isinstance(type_, Record) and at is not env:
+                    type_.layout.hidden = True
+                return type_
+            at = at.parent  # a variable of that name hides the class from all but `struct x`
+            found = self._s.names.find(at, text(name)) if at is not None else None
+        return self._s.unknown_type(text(name), node)
 
     @staticmethod
     def _entered(found: Found | None, node: Node) -> bool:
@@ -427,6 +435,18 @@ class Records:
             return []
         entries = self._entries(source, source.entry.name)
         return [e for e in entries if isinstance(e, index.FunctionEntry)]
+
+    def inherited(self, record: Record, *, deep: bool = True) -> list[Record]:
+        """The bases whose constructors a class has too (``using Base::Base;``)."""
+        source = self.source(record)
+        if source is None:
+            return []
+        used: list[Record] = []
+        for base in source.bases:
+            entries = index.members(source.entry).entries.get(base.layout.shown, ())
+            if any(isinstance(e, index.UsingEntry) for e in entries):
+                used += [base, *(self.inherited(base) if deep else [])]
+        return used
 
     def copies(self, record: Record, method: str) -> bool:
         """Whether the program says how an object is copied: by the constructor or operator

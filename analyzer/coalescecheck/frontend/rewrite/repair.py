@@ -37,6 +37,14 @@ _SUBSTITUTES = (
         ),
         b"",
     ),
+    # `T *... xs`: the grammar has packs of values and references only; see `overloads`
+    (
+        re.compile(
+            rb"[(,]\s*(?:const\s+)?\w+(?:\s*<[\w\s,:]*>)?(?:\s+const)?"
+            rb"\s*(\*(?:\s|const\b|__restrict(?:__)?(?!\w))*)\.\.\.\s*\w+\s*[,)]"
+        ),
+        b"",
+    ),
     (re.compile(rb"\b__typeof__\b"), b"decltype"),
     (re.compile(rb"\b__const__(?!\w)"), b"const"),
     (re.compile(rb"\b__volatile__(?!\w)"), b"volatile"),

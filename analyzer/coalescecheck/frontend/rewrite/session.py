@@ -123,10 +123,10 @@ class Session:
         """A diagnostic at a node; see ``Diagnostic`` for ``hides``."""
         self.output.say(self._locate(node.start_byte), severity, message, hides=hides)
 
-    def opaque_call(self, arguments: list[Ex], result: CType, mark: Mark) -> Ex:
-        """A call of a function nobody knows, numbered."""
+    def opaque_call(self, arguments: list[Ex], result: CType, mark: Mark, source: str = "") -> Ex:
+        """A call of a function nobody knows, numbered; ``source`` is what it stands for."""
         self._opaque += 1
-        return self._prototyped(f"opaque__{self._opaque}", arguments, result, mark)
+        return self._prototyped(f"opaque__{self._opaque}", arguments, result, mark, source)
 
     def opaque_named(self, name: str, arguments: list[Ex], result: CType, node: Node) -> Ex:
         """A call of a function whose name is all that is known."""
@@ -140,16 +140,19 @@ class Session:
     def unknown_place(self, what: str, arguments: list[Ex], node: Node) -> Ex:
         """Memory at an address nobody knows: ``*opaque(…)``."""
         self.say(node, "warning", f"{what} is not understood: this access is unknown")
-        pointer = self.opaque_call(arguments, types.Pointer(types.UNKNOWN), Mark(node.start_byte))
-        return dereferenced(pointer.piece, types.UNKNOWN, Mark(node.start_byte))
+        mark, source = Mark(node.start_byte), f"*{syntax.flat(node)}"
+        pointer = self.opaque_call(arguments, types.Pointer(types.UNKNOWN), mark, source)
+        return dereferenced(pointer.piece, types.UNKNOWN, mark)
 
-    def _prototyped(self, name: str, arguments: list[Ex], result: CType, mark: Mark) -> Ex:
+    def _prototyped(
+        self, name: str, arguments: list[Ex], result: CType, mark: Mark, source: str = ""
+    ) -> Ex:
         kept = [a for a in arguments if not isinstance(a.type, types.Closure | types.GroupType)]
         kept = [a for a in kept if a.type != types.VOID]
         if isinstance(result, types.Auto | types.Placeholder | types.Dependent | types.Array):
             result = types.UNKNOWN
         parameters = [a.decayed for a in kept]
-        known = self.output.prototype(name, result, parameters)
+        known = self.output.prototype(name, result, parameters, source)
         return c_call(known, [a.at(ASSIGN) for a in kept], result, mark)
 
     def calling(self, name: str, pieces: list[Piece], result: CType, mark: Mark) -> Ex:

@@ -224,7 +224,7 @@ class Statements:
             while body is not None and body.type not in _FUNCTIONS:
                 body = body.parent
             alone = body is not None and len(returned_names(body)) == 1
-            if alone and not local.fixed and not local.static:
+            if alone and not local.given and not local.static:
                 return ex
             ex = replace(ex, moved=not local.static)
         return self._s.conversions.coerce(ex, result, node, env)

@@ -149,6 +149,16 @@ def declarators(node: Node) -> list[Node]:
     return node.children_by_field_name("declarator")
 
 
+def is_const_method(declarator: Node) -> bool:
+    """Whether a method (or conversion: ``operator int() const``) is declared ``const``."""
+    at: Node | None = declarator
+    while at is not None and at.type not in ("function_declarator", "abstract_function_declarator"):
+        at = at.child_by_field_name("declarator") or next(
+            (c for c in at.named_children if c.type.startswith("abstract_")), None
+        )
+    return at is not None and has_word(at, "const")
+
+
 def has_word(node: Node, *words: str) -> bool:
     """Whether one of a declaration's own specifiers is one of ``words``."""
     for candidate in node.children:

@@ -75,11 +75,16 @@ class TypeNames:
         declarator = node.child_by_field_name("declarator")
         return base if declarator is None else self.apply(declarator, base, env)
 
-    def declared(self, node: Node, declarator: Node | None, env: Env) -> CType:
-        """The type that a declaration gives to one of its declarators."""
+    def declared(
+        self, node: Node, declarator: Node | None, env: Env, known: CType | None = None
+    ) -> CType:
+        """The type that a declaration gives to one of its declarators, ``known`` if its type
+        without their decoration is."""
         type_ = node.child_by_field_name("type")
-        if type_ is None:
-            base: CType = types.Auto() if syntax.has_word(node, "auto") else types.INT
+        if known is not None:
+            base: CType = known
+        elif type_ is None:
+            base = types.Auto() if syntax.has_word(node, "auto") else types.INT
         else:
             base = self.type(type_, env)
         base = self._with_qualifiers(base, node)
@@ -215,7 +220,7 @@ class TypeNames:
             if isinstance(known, index.RecordEntry) and known.arguments is None:
                 if known.head is None:
                     return self._s.records.instance(known, {}, found.env)
-                injected = self._injected(known, env)
+                injected = self.injected(known, env)
                 if injected is not None:
                     return injected
                 return self._s.records.applied(known, [], found.env, env)
@@ -226,7 +231,7 @@ class TypeNames:
                 return self.enum_type(other.node, found.env)
         return None
 
-    def _injected(self, entry: index.RecordEntry, env: Env) -> CType | None:
+    def injected(self, entry: index.RecordEntry, env: Env) -> CType | None:
         """Inside a class template its own name means the current instance."""
         at: Env | None = env
         while at is not None:

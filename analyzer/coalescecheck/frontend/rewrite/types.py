@@ -91,6 +91,7 @@ class Layout:
 
     ``bases`` maps a base class's C name to the field which holds it.  ``source`` is what the
     record came from, for whoever resolves its methods; the types do not look into it.
+    ``hidden``: a variable has its name, so that C needs ``struct`` before it.
     """
 
     cname: str
@@ -103,6 +104,7 @@ class Layout:
     source: object = None
     shown: str = ""
     extent: tuple[object, int | None, int | None] | None = field(default=None, repr=False)
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,12 @@ class Record(CType):
 
     cname: str
     layout: Layout = field(compare=False, repr=False)
+
+    @property
+    def spelled(self) -> str:
+        """Its name as a type in C."""
+        tag = "union " if self.layout.union else "struct "
+        return f"{tag if self.layout.hidden else ''}{self.cname}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -427,7 +435,7 @@ def base_name(type_: CType) -> str:
         case Scalar():
             return type_.name
         case Record():
-            return type_.cname
+            return type_.spelled
         case Unknown():
             return type_.name or "unknown_t"
         case Closure() | GroupType():

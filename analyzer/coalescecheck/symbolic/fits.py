@@ -22,6 +22,7 @@ LONGEST = 100  # characters; a longer value is named by the sizes in it
 UNHARMED = 20  # bits that can be shifted out: what is left of 2**32 is a whole number of lines
 UNNAMED = ("data", "header")  # kinds of symbols that have no name in the source
 ABOVE, BELOW = "< 2**32", ">= 0"
+NOT_NULL = "!= nullptr"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class Fit:
     def text(self, ctx: Context, renderer: Renderer) -> str:
         """What is taken to hold, in words."""
         if self.pointer:
-            return f"{self.pointer} != nullptr"
+            return f"{self.pointer} {NOT_NULL}"
         symbols = [s for _, s in ctx.symbols(self.form)]
         text = renderer.text(self.form)
         if len(text) > LONGEST or UNWRITTEN in text or any(s.kind in UNNAMED for s in symbols):
@@ -62,8 +63,10 @@ def _follows(ctx: Context, fit: Fit, other: Fit) -> bool:
 
 
 def met_by_small_sizes(assumption: str) -> bool:
-    """Whether the assumption is one of these that sizes of some dozens meet: not ``i - n >= 0``."""
-    return assumption.endswith((ABOVE, BELOW)) and "-" not in assumption
+    """Whether the assumption is one of these that sizes of some dozens meet, with pointers to real
+    arrays: not ``i - n >= 0``."""
+    fits = assumption.endswith((ABOVE, BELOW)) and "-" not in assumption
+    return fits or assumption.endswith(NOT_NULL)
 
 
 Found = dict[Fit, bool]  # whether a wrap would matter

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from coalescecheck.symbolic.cells import is_cell
 from coalescecheck.symbolic.form import Form, Symbol
 from coalescecheck.symbolic.state import Frame, State
 from coalescecheck.symbolic.values import Values
@@ -26,16 +27,18 @@ def outside_of(values: Values, loops: Sequence[Frame], state: State) -> State:
     first = outermost.info.counter if outermost.info is not None else 0
     known: dict[int, Form] = {}
 
-    def left(form: Form, name: str = "") -> Form:
-        floats = not values.float_generators.isdisjoint(form.generators())
-        if apart and floats and name in outermost.sets:
-            return values.floating(True)
+    def left(form: Form) -> Form:
         for g, symbol in ctx.symbols(form):
             if g >= first and g not in known and _is_of_an_iteration(symbol, apart):
                 known[g] = ctx.fresh(_outside(symbol, apart))
         return ctx.substitute(form, known)
 
-    env = {name: left(form, name) for name, form in state.env.items()}
+    def left_value(form: Form) -> Form:
+        floats = not values.float_generators.isdisjoint(form.generators())
+        return values.floating(True) if apart and floats else left(form)
+
+    changed = {n: f for n, f in state.env.items() if n in outermost.sets or is_cell(n)}
+    env = state.env | {name: left_value(form) for name, form in changed.items()}
     return State(env, tuple(map(left, state.path)))
 
 

@@ -94,3 +94,16 @@ def test_a_pack_that_cannot_be_deduced_is_not_empty(tmp_path: Path) -> None:
     kernel = analysed(tmp_path, statement, inside=False)
     assert kernel.status == "partial"
     assert kernel.reason.startswith("`all()` is not known: what it accesses is not seen")
+
+
+def test_specifiers_behind_a_type_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "kernel.cu"
+    path.write_text(
+        "template <class T> T const &__device__ __host__ least(const T &a, const T &b)\n"
+        "{ return a < b ? a : b; }\n"
+        "__global__ void k(float *o, int n) { o[least(n, 3) * threadIdx.x] = 1; }\n"
+        "void run(float *o) { k<<<1, 32>>>(o, 2); }\n"
+    )
+    (kernel,) = coalescecheck.analyze(path).kernels
+    assert (kernel.status, kernel.reason) == ("analysed", "")
+    assert kernel.accesses[0].lane_stride_bytes == 8

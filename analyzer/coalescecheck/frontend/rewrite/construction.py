@@ -13,7 +13,7 @@ from tree_sitter import Node
 from coalescecheck.frontend import ctypes_lp64
 from coalescecheck.frontend.rewrite import index, syntax, types
 from coalescecheck.frontend.rewrite.body import FunctionWriter
-from coalescecheck.frontend.rewrite.emit import Mark, Piece, joined
+from coalescecheck.frontend.rewrite.emit import Mark, Piece, joined, plain
 from coalescecheck.frontend.rewrite.env import Env, Found
 from coalescecheck.frontend.rewrite.ex import ASSIGN, PRIMARY, Ex, folded_cast, literal
 from coalescecheck.frontend.rewrite.index import FunctionEntry
@@ -56,10 +56,36 @@ class Construction:
 
     def copied(self, value: Ex, record: Record, node: Node, env: Env) -> Ex:
         """A new object that is made of another one: as C copies, or by a copy constructor."""
-        if not value.lvalue or not self._s.records.copies(record, record.layout.shown):
+        if not value.lvalue:
             return value
+        if not self._s.records.copies(record, record.layout.shown):
+            return self.copied_by_parts(value, record, node, env)
         made = self._by_constructor(record, [value], node, env)
         return value if made is None else made
+
+    def copied_by_parts(self, value: Ex, record: Record, node: Node, env: Env) -> Ex:
+        """A copy member by member: as C does it, unless the class of a member says otherwise."""
+        if not self._s.records.parts_say_how(record):
+            return value
+        fields = record.layout.fields
+        plain_fields = all(f.name and not isinstance(f.type, types.Array) for f in fields)
+        named = plain(value.piece).replace(".", "").isidentifier()  # read as often as one likes
+        if not named or record.layout.union or not plain_fields:
+            self.tell_of_copy(record, node)
+            return value
+        self._s.output.need(record)
+        parts: list[Piece] = []
+        for each in fields:
+            part = Ex((value.at(PRIMARY), ".", each.name), each.type, lvalue=True)
+            if isinstance(each.type, types.Record):
+                part = self.copied(part, types.unqualified(each.type), node, env)
+            parts.append((f".{each.name} = ", part.at(ASSIGN)))
+        return Ex((f"({record.spelled}){{", joined(parts), "}"), types.unqualified(record))
+
+    def tell_of_copy(self, record: Record, node: Node) -> None:
+        """Members that say how they are copied are copied as they are."""
+        what = f"`{record.layout.shown}` is copied as it is, though members say how to copy them"
+        self._s.say(node, "note", what)
 
     def _by_constructor(
         self, record: Record, arguments: list[Ex], node: Node, env: Env

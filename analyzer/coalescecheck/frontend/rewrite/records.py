@@ -467,6 +467,19 @@ class Records:
                 return True
         return False
 
+    def parts_say_how(self, record: Record, method: str = "") -> bool:
+        """Whether the class of a member or base says how it is copied: by its constructor, or by
+        the operator ``method``."""
+        for each in record.layout.fields:
+            part = each.type
+            while isinstance(part, types.Array):
+                part = part.element
+            if isinstance(part, types.Record) and (
+                self.copies(part, method or part.layout.shown) or self.parts_say_how(part, method)
+            ):
+                return True
+        return False
+
     def base_path(self, record: Record, base: str) -> tuple[str, ...] | None:
         """The fields that lead from a record to its base class ``base`` (a C name)."""
         if record.cname == base:

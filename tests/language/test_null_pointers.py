@@ -127,9 +127,21 @@ def test_a_pointer_in_memory_may_be_null(tmp_path: Path, before: str, pointer: s
     assert {first.certainty, second.certainty} == {"exact-symbolic"}
 
 
-def test_a_null_pointer_that_is_read_has_no_numbers(tmp_path: Path) -> None:
-    text = "__global__ void k(float *o, float *q) { o[threadIdx.x] = q[threadIdx.x]; }\n"
+def test_a_checked_null_pointer_that_is_read_all_the_same_has_no_numbers(tmp_path: Path) -> None:
+    body = "if (!q) o[0] = 1; o[threadIdx.x] = q[threadIdx.x];"
+    text = f"__global__ void k(float *o, float *q) {{ {body} }}\n"
     (found,) = analysed(tmp_path, f"{text}void run(float *o) {{ k<<<4, 256>>>(o, nullptr); }}\n")
-    read, written = found.accesses
+    _, read, written = found.accesses
     assert (read.certainty, read.sectors) == ("unknown", None)
     assert (written.certainty, sectors(written)) == ("exact", 4)
+
+
+def test_a_pointer_that_nobody_checks_has_an_array(tmp_path: Path) -> None:
+    """The launch only stands in for another one: a null pointer that is used ends the program."""
+    (found,) = analysed(
+        tmp_path,
+        "__global__ void k(float *o, const float *q) { o[threadIdx.x] = q[2 * threadIdx.x]; }\n"
+        "void run(float *o) { k<<<10, 256>>>(nullptr, nullptr); }\n",
+    )
+    assert [sectors(access) for access in found.accesses] == [8, 4]
+    assert {access.certainty for access in found.accesses} == {"exact"}

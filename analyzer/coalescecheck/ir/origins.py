@@ -37,9 +37,17 @@ class Origins:
 
     def of(self, address: Expr) -> frozenset[str] | None:
         """The arrays that ``address`` may lie in; None for any of them."""
-        found = self._directly(address)
-        found |= {a for n in self._mentions.of(address).variables for a in self._of.get(n, ())}
+        found = self._found(address)
         return None if _ANYWHERE in found or not found else frozenset(found)
+
+    def known(self, expr: Expr) -> frozenset[str]:
+        """The arrays that ``expr`` is known to depend on."""
+        return frozenset(self._found(expr) - {_ANYWHERE})
+
+    def _found(self, expr: Expr) -> set[str]:
+        found = self._directly(expr)
+        found |= {a for n in self._mentions.of(expr).variables for a in self._of.get(n, ())}
+        return found
 
     def of_all(self, addresses: Iterable[Expr]) -> frozenset[str] | None:
         """The arrays that some of the ``addresses`` may lie in; None for any."""

@@ -23,6 +23,7 @@ from coalescecheck.lower import (
     declarations,
     expressions,
     finish,
+    null_checks,
     objects,
     places,
     statements,
@@ -46,11 +47,14 @@ def lower(
     kernel_c: KernelC, *, pads: Mapping[str, int] = _NO_PADS, nulls: Collection[str] = ()
 ) -> Kernel:
     """The IR of a kernel; ``pads`` adds elements to the innermost dimension of shared arrays,
-    ``nulls`` are pointer parameters that are null."""
+    ``nulls`` are pointer parameters that are null, which matters where the kernel checks them."""
     if kernel_c.text is None:
         raise UnsupportedConstruct("the kernel could not be rewritten to C", kernel_c.span)
     try:
-        return _lower(kernel_c, _parse(kernel_c), pads, nulls)
+        tree = _parse(kernel_c)
+        kernel = _lower(kernel_c, tree, pads, ())
+        nulls = null_checks.checked(kernel, nulls) if nulls else ()
+        return _lower(kernel_c, tree, pads, nulls) if nulls else kernel
     except RecursionError as error:
         raise UnsupportedConstruct("its expressions are nested too deep", kernel_c.span) from error
 

@@ -107,3 +107,9 @@ def test_specifiers_behind_a_type_lose_nothing(tmp_path: Path) -> None:
     (kernel,) = coalescecheck.analyze(path).kernels
     assert (kernel.status, kernel.reason) == ("analysed", "")
     assert kernel.accesses[0].lane_stride_bytes == 8
+
+
+def test_operands_that_are_not_evaluated_read_nothing(tmp_path: Path) -> None:
+    kernel = analysed(tmp_path, "s = noexcept(p[4]) + sizeof(q[5]);", inside=True)
+    assert [a.access.index for a in kernel.accesses if a.access.op == "load"] == []
+    assert kernel.status == "analysed"

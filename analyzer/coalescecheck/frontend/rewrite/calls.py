@@ -100,6 +100,8 @@ class Calls:
             return self._s.offsets.call(nodes, node, env)
         if name in _CASTS:
             return self._cast(last, nodes, node, env)
+        if name == "noexcept":  # its operand is not evaluated
+            return self._s.say_opaque("`noexcept`", [], types.BOOL, node)
         if found is not None and isinstance(found.binding, TypeBound):
             type_ = self._s.type_if_named(function, env) or found.binding.type
             return self._functional_cast(type_, nodes, node, env)

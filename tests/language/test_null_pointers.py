@@ -145,3 +145,29 @@ def test_a_pointer_that_nobody_checks_has_an_array(tmp_path: Path) -> None:
     )
     assert [sectors(access) for access in found.accesses] == [8, 4]
     assert {access.certainty for access in found.accesses} == {"exact"}
+
+
+@pytest.mark.parametrize(
+    ("before", "host"),
+    [
+        ("void make(float *&p);", "float *q = nullptr; make(q); k<<<10, 256>>>(o, q);"),
+        ("void make(const float *&p);", "float *q = nullptr; make(q); k<<<10, 256>>>(o, q);"),
+        ("", "float *q = nullptr; float *&r = q; r = o; k<<<10, 256>>>(o, q);"),
+        ("", "float *q = nullptr; cudaMalloc((void **)&q, 9); k<<<10, 256>>>(o, q);"),
+        ("float *q = nullptr;", "k<<<10, 256>>>(o, q);"),  # another file may set it
+        ("struct H { float *q = nullptr; };", "H h; k<<<10, 256>>>(o, h.q);"),
+    ],
+)
+def test_a_pointer_that_may_have_been_set_is_not_taken_to_be_null(
+    tmp_path: Path, before: str, host: str
+) -> None:
+    text = f"{KERNEL}{before}\nvoid run(float *o) {{ {host} }}\n"
+    (found,) = analysed(tmp_path, text)
+    assert sectors(found.accesses[READ]) == 4
+    assert found.accesses[READ].assumptions == ("q != nullptr",)
+
+
+def test_a_member_with_a_null_default_may_have_been_set(tmp_path: Path) -> None:
+    member = "struct H { float *m = nullptr; void run(float *o) { k<<<10, 256>>>(o, m); } };"
+    (found,) = analysed(tmp_path, f"{KERNEL}{member}\n")
+    assert sectors(found.accesses[READ]) == 4

@@ -1,8 +1,7 @@
 """What the grammar misreads, put right in the code before anybody reads the tree.
 
-In: a unit.  Out: the unit with other characters where casts, prototypes and other
-declarations were misread, at the
-same offsets.
+In: a unit.  Out: the unit with other characters where casts, prototypes and other declarations
+were misread, at the same offsets.
 """
 
 from __future__ import annotations

@@ -113,3 +113,16 @@ def test_operands_that_are_not_evaluated_read_nothing(tmp_path: Path) -> None:
     kernel = analysed(tmp_path, "s = noexcept(p[4]) + sizeof(q[5]);", inside=True)
     assert [a.access.index for a in kernel.accesses if a.access.op == "load"] == []
     assert kernel.status == "analysed"
+
+
+@pytest.mark.parametrize(
+    ("objects", "seen"),
+    [("o[i], o[threadIdx.x]", True), ("o[(int)p[i]], o[threadIdx.x]", False)],
+)
+def test_swaps_that_find_their_objects_through_memory_are_said_to_be_lost(
+    tmp_path: Path, objects: str, seen: bool
+) -> None:
+    kernel = analysed(tmp_path, f"std::swap({objects});", inside=True)
+    assert (kernel.status == "analysed") == seen
+    loads = [a.access.index for a in kernel.accesses if a.access.op == "load"]
+    assert loads.count("p[i]") <= 1

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tree_sitter import Node
 
 from coalescecheck.frontend.host.pointers import passed
-from coalescecheck.frontend.host.scopes import expressions, node_text
+from coalescecheck.frontend.host.scopes import Declaration, expressions, node_text
 
 if TYPE_CHECKING:
     from coalescecheck.frontend.host.values import HostValues
@@ -67,7 +67,7 @@ def _variable(values: HostValues, node: Node, depth: int) -> bool:
     declaration = values.scopes.resolve(node_text(node), node)
     if declaration is None or "pointer_declarator" not in declaration.shape:
         return False
-    if values.writes.of(declaration):
+    if not _is_seen_whole(declaration) or values.writes.of(declaration):
         return False
     if declaration.holder.type == "optional_parameter_declaration":
         return False  # calls may leave it out
@@ -76,3 +76,13 @@ def _variable(values: HostValues, node: Node, depth: int) -> bool:
     else:
         given = [declaration.init] if declaration.init is not None else []
     return bool(given) and all(is_null(values, each, depth + 1) for each in given)
+
+
+def _is_seen_whole(declaration: Declaration) -> bool:
+    """Whether nobody elsewhere can set it: members and globals may be set in other files."""
+    if declaration.kind == "parameter":
+        return True
+    outside = ("translation_unit", "namespace_definition", "declaration_list")
+    if declaration.kind != "variable" or declaration.scope.type == "linkage_specification":
+        return False
+    return declaration.scope.type not in outside or "static" in declaration.qualifiers

@@ -243,8 +243,21 @@ def _inside(node: Node, outer: Node) -> bool:
 
 
 def _binds_reference(declarator: Node) -> bool:
-    inner = declarator.child_by_field_name("declarator")
-    return inner is not None and inner.type == "reference_declarator"
+    return bool(_reference(declarator.child_by_field_name("declarator")))
+
+
+def _reference(declarator: Node | None) -> tuple[str, ...]:
+    """The declarators down to a reference: ``T *&r`` has one to a pointer; () if there is none."""
+    path: list[str] = []
+    while declarator is not None:
+        path.append(declarator.type)
+        if declarator.type == "reference_declarator":
+            return tuple(path)
+        inner = declarator.child_by_field_name("declarator")
+        if inner is None and declarator.type == "parenthesized_declarator":
+            inner = next(iter(declarator.named_children), None)
+        declarator = inner
+    return ()
 
 
 def _reads_stream(expression: Node, node: Node) -> bool:
@@ -263,7 +276,7 @@ def _takes_reference(function: Node, index: int) -> bool:
     listed = parameters(function)
     if index >= len(listed):
         return True
-    declarator = listed[index].child_by_field_name("declarator")
-    if declarator is None or declarator.type != "reference_declarator":
-        return False
-    return not any(node_text(c) == "const" for c in listed[index].children)
+    path = _reference(listed[index].child_by_field_name("declarator"))
+    if len(path) > 1:
+        return True  # `const T *&p`: what it points to is constant, not the pointer
+    return bool(path) and not any(node_text(c) == "const" for c in listed[index].children)

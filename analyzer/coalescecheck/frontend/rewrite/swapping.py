@@ -1,11 +1,12 @@
 """``std::swap``: two objects exchange their values.
 
-In: the two arguments.  Out: three copies in C; None where a class says how it is copied, or an
-argument has effects (it is written three times).
+In: the two arguments.  Out: three copies in C; None where a class says how it is copied, or where
+an argument has effects or reads memory to find its object (it is written twice).
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,19 +21,15 @@ from coalescecheck.frontend.rewrite.operators import HAS_EFFECT
 if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
+_STEPS = re.compile(r"\[|->|\*")  # more than one of them may be a load on the way
+
 
 def swap(session: Session, arguments: list[Ex], node: Node, env: Env) -> Ex | None:
     """``swap(a, b)`` as ``t = a, a = b, b = t``."""
-    if len(arguments) != 2 or not all(a.lvalue and not a.type.const for a in arguments):
+    if not _is_plain(session, arguments):
+        session.say(node, "warning", "what `swap` stores here is not seen", hides=True)
         return None
     a, b = arguments
-    known = types.is_arithmetic(a.type) or isinstance(a.type, types.Pointer | types.Record)
-    if not known or a.type != b.type or any(HAS_EFFECT.search(plain(e.piece)) for e in arguments):
-        return None
-    if isinstance(a.type, types.Record):
-        methods = (a.type.layout.shown, "operator=")
-        if any(session.records.copies(a.type, method) for method in methods):
-            return None
     kept = Ex(session.temporary(a.type), a.type, PRIMARY, lvalue=True)
     steps = [
         session.operators.assign("=", target, value, node, node, env)
@@ -40,3 +37,19 @@ def swap(session: Session, arguments: list[Ex], node: Node, env: Env) -> Ex | No
     ]
     done = session.expressions.sequence(session.expressions.sequence(*steps[:2]), steps[2])
     return replace(done, type=types.VOID, lvalue=False, address=None)
+
+
+def _is_plain(session: Session, arguments: list[Ex]) -> bool:
+    """Whether C copies such objects, which may be named several times."""
+    if len(arguments) != 2 or not all(a.lvalue and not a.type.const for a in arguments):
+        return False
+    kind, texts = arguments[0].type, [plain(each.piece) for each in arguments]
+    if kind != arguments[1].type:
+        return False
+    if any(HAS_EFFECT.search(text) or len(_STEPS.findall(text)) > 1 for text in texts):
+        return False
+    if not isinstance(kind, types.Record):
+        return types.is_arithmetic(kind) or isinstance(kind, types.Pointer)
+    records = session.records
+    own = any(records.copies(kind, method) for method in (kind.layout.shown, "operator="))
+    return not (own or any(records.parts_say_how(kind, m) for m in ("", "operator=")))

@@ -20,9 +20,9 @@ from coalescecheck.ir.expr import (
     Expr,
     Select,
     Var,
-    children,
 )
 from coalescecheck.ir.kernel import Assign, Atomic, Kernel, Load, Stmt, WarpOp, nested
+from coalescecheck.ir.mentions import mentioned
 from coalescecheck.ir.types import PTR
 from coalescecheck.launch import Launch
 
@@ -124,7 +124,7 @@ class Values:
         value, site = found[0]
         if value is None or not at.sees(site):
             return None
-        for variable in variables(value):
+        for variable in mentioned(value).variables:
             sources = self._assigned.get(variable, [])
             if len(sources) > 1 or not all(site.sees(source) for _, source in sources):
                 return None
@@ -172,13 +172,6 @@ class Values:
         for value, _ in found:
             result = gcd(result, 1 if value is None else self._divisor(value, open_ | {name}))
         return result
-
-
-def variables(expr: Expr) -> set[str]:
-    """Names of the variables an expression reads."""
-    if isinstance(expr, Var):
-        return {expr.name}
-    return set().union(*map(variables, children(expr)))
 
 
 def assignments(stmt: Stmt) -> list[tuple[str, Expr | None]]:

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from coalescecheck.advice.offsets import assignments, variables
+from coalescecheck.advice.offsets import assignments
 from coalescecheck.advice.rewriting import with_bodies, with_leaves
 from coalescecheck.ir.expr import Binary, Const, Expr, Var
 from coalescecheck.ir.kernel import Assign, Kernel, Load, Loop, Stmt, Store, expressions, walk
+from coalescecheck.ir.mentions import mentioned
 
 LONGEST = 64  # iterations
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
@@ -143,7 +144,7 @@ def _own_variables(body: tuple[Stmt, ...]) -> set[str]:
     own: set[str] = set()
     for stmt in body:
         for expr in expressions(stmt):
-            seen |= variables(expr)
+            seen |= mentioned(expr).variables
         for name, _ in assignments(stmt):
             if name not in seen:
                 own.add(name)

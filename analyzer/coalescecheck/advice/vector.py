@@ -11,10 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import gcd
 
-from coalescecheck.advice.offsets import Offset, Values, assignments, variables
+from coalescecheck.advice.offsets import Offset, Values, assignments
 from coalescecheck.advice.rewriting import with_bodies
 from coalescecheck.advice.trial import WASTEFUL, Change, Subject, waste
 from coalescecheck.ir.kernel import Assign, Load, Piece, Stmt, Store
+from coalescecheck.ir.mentions import mentioned
 
 WIDTHS = (16, 8)  # bytes of a vector access
 MOST_RUNS = 4  # of one kernel are tried
@@ -175,16 +176,16 @@ def _can_move(values: Values, segment: Sequence[Stmt], run: Run) -> bool:
     between = segment[first : last + 1]
     for part in run.parts:
         if isinstance(part.stmt, Store):
-            stored = variables(part.stmt.value)
+            stored = mentioned(part.stmt.value).variables
             if any(_sets(stmt, stored) for stmt in segment[part.at : last]):
                 return False
-    addresses = set().union(*(variables(part.stmt.address) for part in run.parts))
+    addresses = frozenset().union(*(mentioned(p.stmt.address).variables for p in run.parts))
     if any(_sets(stmt, addresses) for stmt in between):
         return False
     return not any(_touches(values, stmt, run) for stmt in between)
 
 
-def _sets(stmt: Stmt, names: set[str]) -> bool:
+def _sets(stmt: Stmt, names: frozenset[str]) -> bool:
     return any(name in names for name, _ in assignments(stmt))
 
 

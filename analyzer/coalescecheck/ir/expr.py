@@ -130,9 +130,3 @@ def builtins_of(expr: Expr) -> set[str]:
     """Names of the CUDA variables (``threadIdx.y`` …) that occur in ``expr``."""
     found = {expr.name} if isinstance(expr, Builtin) else set()
     return found.union(*(builtins_of(child) for child in children(expr)))
-
-
-def arrays_of(expr: Expr) -> set[str]:
-    """Names of the arrays whose address occurs in ``expr``."""
-    found = {expr.array} if isinstance(expr, ArrayBase) else set()
-    return found.union(*(arrays_of(child) for child in children(expr)))

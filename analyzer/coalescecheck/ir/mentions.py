@@ -30,7 +30,7 @@ class Mentions:
         """What ``expr`` mentions."""
         known = self._known.get(id(expr))
         if known is None:
-            known = self._known[id(expr)] = (expr, _found(expr))
+            known = self._known[id(expr)] = (expr, mentioned(expr))
         return known[1]
 
 
@@ -43,7 +43,8 @@ def mentions_in(kernel: Kernel) -> Mentions:
 _NOTHING = Mention(frozenset(), frozenset(), False)
 
 
-def _found(expr: Expr) -> Mention:
+def mentioned(expr: Expr) -> Mention:
+    """What ``expr`` mentions; whoever asks often has :class:`Mentions`."""
     variables: list[str] = []
     arrays: list[str] = []
     anywhere = False

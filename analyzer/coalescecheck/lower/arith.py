@@ -22,8 +22,6 @@ from coalescecheck.ir.expr import (
     Select,
     Unary,
     Undefined,
-    Var,
-    children,
 )
 from coalescecheck.ir.types import BOOL, I64, PTR, ScalarType
 
@@ -234,16 +232,6 @@ def root(address: Expr) -> Expr:
     while isinstance(address, Binary) and address.type == PTR:
         address = address.left
     return address
-
-
-def variables(expr: Expr) -> set[str]:
-    """Names of the variables an expression reads."""
-    if isinstance(expr, Var):
-        return {expr.name}
-    names: set[str] = set()
-    for child in children(expr):
-        names |= variables(child)
-    return names
 
 
 def call(function: str, args: tuple[Expr, ...], type_: ScalarType) -> Expr:

@@ -26,6 +26,7 @@ from coalescecheck.ir.kernel import (
     expressions,
     walk,
 )
+from coalescecheck.ir.mentions import mentioned
 from coalescecheck.ir.types import PTR
 from coalescecheck.lower import arith
 from coalescecheck.lower.context import Context
@@ -94,10 +95,10 @@ def _unused_atomics(body: tuple[Stmt, ...]) -> set[int]:
     feeds: dict[str, set[str]] = {}
     for stmt in walk(body):
         if isinstance(stmt, Assign):
-            feeds.setdefault(stmt.var.name, set()).update(arith.variables(stmt.value))
+            feeds.setdefault(stmt.var.name, set()).update(mentioned(stmt.value).variables)
         else:
             for expr in expressions(stmt):
-                live |= arith.variables(expr)
+                live |= mentioned(expr).variables
     waiting = list(live)
     while waiting:
         for name in feeds.pop(waiting.pop(), ()):

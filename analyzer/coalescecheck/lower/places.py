@@ -13,6 +13,7 @@ from pycparser import c_ast
 
 from coalescecheck.ir.expr import ArrayBase, Expr
 from coalescecheck.ir.kernel import Assign, Space
+from coalescecheck.ir.mentions import mentioned
 from coalescecheck.lower import accesses, arith, bulk, conversions, ctypes, storage
 from coalescecheck.lower.context import Context
 from coalescecheck.lower.ctypes import INT, ArrayOf, Pointer, Record
@@ -166,7 +167,7 @@ def _write_parts(cx: Context, place: Parts, value: Value, node: Node) -> None:
     if not isinstance(value, Members):
         return
     targets = {v.var.name for v in variables_of(place)}
-    read_names = [arith.variables(expr) for expr in accesses.flatten(cx, value)]
+    read_names = [mentioned(expr).variables for expr in accesses.flatten(cx, value)]
     if len(read_names) > 1 and any(targets & names for names in read_names):
         value = Members(value.type, _snapshots(cx, value))  # v = (float2){v.y, v.x}
     for name, member in place.members.items():

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from coalescecheck.analysis import AccessResult
-from coalescecheck.ir.expr import arrays_of
 from coalescecheck.ir.kernel import Atomic, Kernel, Load, Space, Store, walk
+from coalescecheck.ir.mentions import mentioned
 
 TOO_LARGE = "the kernel is too large to interpret"
 
@@ -18,7 +18,7 @@ def given_up(kernel: Kernel) -> tuple[AccessResult, ...]:
         stmt.access: kernel.arrays[base]
         for stmt in walk(kernel.body)
         if isinstance(stmt, Load | Store | Atomic)
-        for base in arrays_of(stmt.address)
+        for base in sorted(mentioned(stmt.address).arrays)
     }
     known = ((access, arrays.get(access.id)) for access in kernel.accesses)
     return tuple(

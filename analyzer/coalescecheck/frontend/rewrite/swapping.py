@@ -21,7 +21,8 @@ from coalescecheck.frontend.rewrite.operators import HAS_EFFECT
 if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
-_STEPS = re.compile(r"\[|->|\*")  # more than one of them may be a load on the way
+# loads on the way to an object, but for its own: elements, members and `*p`, not `2 * n`
+_STEPS = re.compile(r"\[|->|(?:^|[-(\[,=+*&|!~<>?:])\s*\*")
 
 
 def swap(session: Session, arguments: list[Ex], node: Node, env: Env) -> Ex | None:

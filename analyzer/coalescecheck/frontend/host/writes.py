@@ -277,6 +277,6 @@ def _takes_reference(function: Node, index: int) -> bool:
     if index >= len(listed):
         return True
     path = _reference(listed[index].child_by_field_name("declarator"))
-    if len(path) > 1:
+    if "pointer_declarator" in path:
         return True  # `const T *&p`: what it points to is constant, not the pointer
     return bool(path) and not any(node_text(c) == "const" for c in listed[index].children)

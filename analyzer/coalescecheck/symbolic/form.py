@@ -177,6 +177,7 @@ class Context:
     def __init__(self, differs: Callable[[Context, Form], bool] | None = None) -> None:
         self.generators: list[Generator] = []
         self.of_kind: defaultdict[str, set[int]] = defaultdict(set)  # ids of symbols
+        self.uniform: set[int] = set()  # ids of symbols that are the same for all lanes
         self._differs = differs
         self._varying: dict[Form, bool] = {}
         self._kinds: dict[Monomial, _Kind] = {}
@@ -191,14 +192,20 @@ class Context:
     def symbol(self, symbol: Symbol) -> Form:
         """The form that is just this symbol; symbols are identified by name and kind."""
         g = self._intern((symbol.kind, symbol.name), symbol)
-        self.of_kind[symbol.kind].add(g)
+        self._sort_in(g, symbol)
         return Form({(g,): 1})
 
     def fresh(self, symbol: Symbol) -> Form:
         """Like :meth:`symbol` but never shared with another symbol."""
+        g = len(self.generators)
         self.generators.append(symbol)
-        self.of_kind[symbol.kind].add(len(self.generators) - 1)
-        return Form({(len(self.generators) - 1,): 1})
+        self._sort_in(g, symbol)
+        return Form({(g,): 1})
+
+    def _sort_in(self, g: int, symbol: Symbol) -> None:
+        self.of_kind[symbol.kind].add(g)
+        if not symbol.varying:
+            self.uniform.add(g)
 
     def atom(
         self,

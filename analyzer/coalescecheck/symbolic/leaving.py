@@ -28,14 +28,17 @@ def outside_of(values: Values, loops: Sequence[Frame], state: State) -> State:
     known: dict[int, Form] = {}
 
     def left(form: Form) -> Form:
-        for g, symbol in ctx.symbols(form):
-            if g >= first and g not in known and _is_of_an_iteration(symbol, apart):
-                known[g] = ctx.fresh(_outside(symbol, apart))
+        for g in sorted(ctx.leaves(form) & ctx.uniform):
+            if g >= first and g not in known:
+                symbol = ctx.generators[g]
+                if isinstance(symbol, Symbol) and _is_of_an_iteration(symbol, apart):
+                    known[g] = ctx.fresh(_outside(symbol, apart))
         return ctx.substitute(form, known)
 
     def left_value(form: Form) -> Form:
-        floats = not values.float_generators.isdisjoint(form.generators())
-        return values.floating(True) if apart and floats else left(form)
+        if apart and not values.float_generators.isdisjoint(form.generators()):
+            return values.floating(True)
+        return left(form)
 
     changed = {n: f for n, f in state.env.items() if n in outermost.sets or is_cell(n)}
     env = state.env | {name: left_value(form) for name, form in changed.items()}
@@ -43,9 +46,9 @@ def outside_of(values: Values, loops: Sequence[Frame], state: State) -> State:
 
 
 def _is_of_an_iteration(symbol: Symbol, apart: bool) -> bool:
-    """Whether it is one value in an iteration and another one in the next, and that matters."""
+    """Whether what is the same for all lanes is so in an iteration only, and that matters."""
     loaded = symbol.kind == "data" or (symbol.kind == "base" and "#" in symbol.name)
-    return symbol.kind == "counter" or (apart and loaded and not symbol.varying)
+    return symbol.kind == "counter" or (apart and loaded)
 
 
 def _outside(symbol: Symbol, apart: bool) -> Symbol:

@@ -27,7 +27,8 @@ ENOUGH_STEPS = 80  # after a longer sample a second one is not simulated
 SAMPLE_VALUES = (40, 37)  # sizes that are and are not multiples of 8; both beyond a warp
 SMALL_VALUE = 40  # stands in for sizes that would take too long
 TINY_VALUE = 5  # and for those that still do
-MAX_STEPS = 250  # statements executed for one sample
+MAX_STEPS = 3000  # statements executed for one sample
+PATIENCE = 400  # and of those without coming to another access
 HEAVY = 20_000  # steps of reading a kernel from which on it is not read again for the sample
 MAX_WORK = 60  # accesses of one thread that are simulated at the given sizes
 UNKNOWN_SIZE = 8  # bytes of a type that is not known: a multiple of any scalar's alignment
@@ -82,6 +83,7 @@ def verify(
             params=sample.params,
             blocks=sample.blocks,
             max_steps=MAX_STEPS,
+            patience=PATIENCE,
             course=course,
         )
         steps += run.steps

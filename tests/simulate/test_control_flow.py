@@ -123,6 +123,20 @@ def test_an_endless_loop_meets_the_limit_of_steps(k):
     assert "limit" in done.reason
 
 
+def test_patience_is_for_what_reaches_no_other_access(k):
+    first, *others = (k.store("out", TX, TX + i) for i in range(5))
+    wait = count_to(10, assign(R, TX))  # more than 20 statements
+    body = (first, *(part for store in others for part in (*wait, store)))
+    done = simulate(k.kernel(*body), launch((32,)), patience=60)
+    assert done.complete
+    assert done.steps > 100
+    held_up = simulate(k.kernel(*wait, *wait, *wait, *body), launch((32,)), patience=60)
+    assert not held_up.complete
+    assert held_up.steps == 61
+    bounded = simulate(k.kernel(*body), launch((32,)), patience=60, max_steps=100)
+    assert [trace.requests for trace in bounded.traces] == [1, 1, 1, 0, 0]
+
+
 def test_an_unknown_parameter_that_decides_a_branch_is_told(k):
     kernel = k.kernel(when(var("n") > TX, k.store("out", TX, TX)), k.store("out", 32 + TX, TX))
     done = simulate(kernel, launch((32,)))

@@ -57,19 +57,26 @@ class StepLimitError(Exception):
 
 
 class Budget:
-    """How many statements may still run, over all batches, and what was odd on the way."""
+    """How many statements may still run, over all batches, and what was odd on the way.
 
-    def __init__(self, steps: int) -> None:
-        self._left = steps
+    ``patience``: how many may run without coming to an access that was not reached before.
+    """
+
+    def __init__(self, steps: int, patience: int) -> None:
+        self._most, self._patience = steps, patience
+        self._until = min(steps, patience)
         self.spent = 0
         self.reasons: dict[str, None] = {}
 
     def spend(self) -> None:
         """Count one statement."""
-        self._left -= 1
         self.spent += 1
-        if self._left < 0:
+        if self.spent > self._until:
             raise StepLimitError
+
+    def progress(self) -> None:
+        """An access was reached for the first time."""
+        self._until = min(self._most, self.spent + self._patience)
 
     def note(self, reason: str) -> None:
         """Remember why the result is not complete."""

@@ -64,6 +64,7 @@ def simulate(
     buffers: Mapping[str, NDArray[Any]] | None = None,
     blocks: Sequence[tuple[int, int, int]] | None = None,
     max_steps: int = MAX_STEPS,
+    patience: int = MAX_STEPS,
     keep_addresses: bool = False,
     detect_races: bool = True,
     course: Course | None = None,
@@ -72,11 +73,19 @@ def simulate(
 
     ``params`` are scalar parameters by name (the launch's arguments are the default),
     ``buffers`` the contents of arrays by name; arrays without contents read as small made-up
-    numbers.  ``max_steps`` bounds the statements executed, each for a whole batch of blocks.
+    numbers.  ``max_steps`` bounds the statements executed, each for a whole batch of blocks, and
+    ``patience`` those that reach no access for the first time.
     With a ``course`` only the traces and races are right, not the buffers.
     """
     return _Run(
-        kernel, launch, params or {}, buffers or {}, max_steps, keep_addresses, detect_races, course
+        kernel,
+        launch,
+        params or {},
+        buffers or {},
+        Budget(max_steps, patience),
+        keep_addresses,
+        detect_races,
+        course,
     ).all_of(blocks)
 
 
@@ -89,7 +98,7 @@ class _Run:
         launch: Launch,
         params: Mapping[str, int | float],
         buffers: Mapping[str, NDArray[Any]],
-        max_steps: int,
+        budget: Budget,
         keep_addresses: bool,
         detect_races: bool,
         course: Course | None,
@@ -101,10 +110,10 @@ class _Run:
         self._buffers = buffers
         self._course = course
         self._space = AddressSpace(kernel, launch, buffers, None if course is None else course.read)
-        self._recorder = Recorder(len(kernel.accesses), keep_addresses)
+        self._budget = budget
+        self._recorder = Recorder(len(kernel.accesses), keep_addresses, budget.progress)
         self._hazards = Hazards()
         self._compiler = Compiler() if course is None else course.compiler
-        self._budget = Budget(max_steps)
         self._given = self._parameters(dict(launch.args) | dict(params))
         self._races: set[tuple[int, int, int, str, bool]] | None = set() if detect_races else None
         widths = [piece.width for access in kernel.accesses for piece in access.pieces]

@@ -6,6 +6,7 @@ records.  Counting is left to ``memory``; this module knows no statement and no 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -123,9 +124,10 @@ class Request:
 
 
 class Recorder:
-    """Collects the requests of every access."""
+    """Collects the requests of every access; ``reached`` is told of the first one of each."""
 
-    def __init__(self, accesses: int, keep_addresses: bool) -> None:
+    def __init__(self, accesses: int, keep_addresses: bool, reached: Callable[[], None]) -> None:
+        self._reached = reached
         self._logs = [_Log() for _ in range(accesses)]
         self._keep = keep_addresses
         self._pending = 0
@@ -147,7 +149,10 @@ class Recorder:
         addresses = request.addresses.reshape(-1, WARP_SIZE)[rows]
         array = _per_row(request.array, rows, warps.first)
         self._pending += len(rows)
-        self._logs[request.access.id].chunks.append(
+        log = self._logs[request.access.id]
+        if not log.chunks:
+            self._reached()
+        log.chunks.append(
             _Chunk(
                 counts=_NO_COUNTS,
                 array=array,

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, Count, KernelAnalysis, Trial
 from coalescecheck.findings import Finding
+from coalescecheck.report.formula import in_words
 from coalescecheck.report.markup import Markup, join, tag
 from coalescecheck.report.model import CLEAN, FileReport, excess_of
 from coalescecheck.report.pictures import bank_map, figure, sector_strip
@@ -239,7 +240,7 @@ def derivation(result: AccessResult) -> list[tuple[str, str]]:
     facts = [("address", address), ("lanes", wording.lane_step(result))]
     if count is not None and count.formula:
         unit = "wavefronts" if result.wavefronts is not None else "sectors"
-        facts.append((unit, count.formula))
+        facts.append((unit, in_words(count.formula)))
     facts.append(("pattern", wording.pattern(result)))
     facts += [("runs if", guard) for guard in result.guards]
     facts += [("inside", loop) for loop in result.loops]

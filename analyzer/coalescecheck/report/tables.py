@@ -13,6 +13,7 @@ from rich.text import Text
 
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, Count, KernelAnalysis
+from coalescecheck.report.formula import in_words
 
 INDENT = 2
 GAP = "  "
@@ -44,7 +45,7 @@ def access_tables(kernel: KernelAnalysis, width: int) -> Iterator[Text]:
 def details(result: AccessResult, kernel: KernelAnalysis) -> list[str]:
     """What does not fit in a row, and was not said of the whole kernel: formulas and reasons."""
     lines = [
-        f"{name} = {count.formula}"
+        f"{name} = {in_words(count.formula)}"
         for name, count in (("sectors", result.sectors), ("wavefronts", result.wavefronts))
         if count is not None and count.formula and not count.formula.isdecimal()
     ]

@@ -69,9 +69,9 @@ def verify(
     problems: list[str] = []
     steps = 0
     most = SMALL_VALUE if summary.work > MAX_WORK else None
-    choices = _samples(kernel, launch, params, facts, most)
+    choices = samples(kernel, launch, params, facts, most)
     # what ends most loops soon, for accesses that are not reached
-    shorter = _samples(kernel, launch, params, facts, TINY_VALUE, (TINY_VALUE,))
+    shorter = samples(kernel, launch, params, facts, TINY_VALUE, (TINY_VALUE,))
     enough = ENOUGH_STEPS if summary.steps <= HEAVY else 0
     course = course_of(kernel)
     while choices and steps <= enough:
@@ -102,7 +102,7 @@ def _stopped(verdicts: Mapping[int, Verified]) -> bool:
 # --- samples ----------------------------------------------------------------------------------
 
 
-def _samples(
+def samples(
     kernel: Kernel,
     launch: Launch,
     params: Mapping[str, int],

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import IntEnum
 
 from coalescecheck.analysis import WORTHWHILE, AccessResult, Count, Race, Trial
 from coalescecheck.facts import Fact
@@ -23,7 +24,8 @@ WASTEFUL = 2.0  # times the ideal: from here on changes of the whole kernel are 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A kernel under one launch with its results; ``simulated`` tells whether they were checked."""
+    """A kernel under one launch with its results; ``simulated`` tells whether they were checked.
+    ``rows`` keeps what was found of the accesses of shared arrays."""
 
     source: KernelC
     kernel: Kernel
@@ -34,6 +36,7 @@ class Subject:
     assumptions: Sequence[str] = ()
     races: Sequence[Race] = ()
     simulated: bool = False
+    rows: dict[str, IntEnum] = field(default_factory=dict, compare=False)
 
     def of_array(self, name: str) -> list[AccessResult]:
         """The accesses that reach this array and perhaps others."""
@@ -57,6 +60,7 @@ class Change:
     copies: Mapping[int, int] = field(default_factory=dict)
     amount: int = 0
     operand: str = ""
+    in_rows: bool = False
 
     def results(self, subject: Subject) -> list[AccessResult]:
         """What is known of the accesses before the change; copies cost what their originals do."""
@@ -158,6 +162,7 @@ def _compared(subject: Subject, change: Change, summary: Summary) -> Trial | Non
         tuple(text for text in summary.assumptions if text not in subject.assumptions),
         change.amount,
         change.operand,
+        change.in_rows,
     )
 
 

@@ -227,11 +227,13 @@ class AccessResult:
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """Two threads of a block touch one location, one writes, and no barrier is between."""
+    """Two threads of a block touch one location, one writes, and no barrier is between;
+    ``same_warp`` where only lanes of one warp meet."""
 
     array: str
     spans: tuple[Span, Span]
     kind: str  # RAW | WAR | WAW
+    same_warp: bool = False
 
 
 @dataclass(frozen=True, slots=True)

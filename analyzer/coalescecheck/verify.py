@@ -86,7 +86,9 @@ def verify(
         )
         steps += run.steps
         for race in _races(kernel, run):
-            races.setdefault((race.array, race.spans, race.kind), race)
+            known = races.setdefault((race.array, race.spans, race.kind), race)
+            if known.same_warp and not race.same_warp:
+                races[race.array, race.spans, race.kind] = race
         _compare(kernel, sample, run, summary, verdicts, problems)
         if enough and choices is not shorter and _stopped(verdicts):
             choices, steps = shorter, 0
@@ -314,6 +316,7 @@ def _races(kernel: Kernel, run: Simulation) -> list[Race]:
             race.array,
             (kernel.accesses[race.first].span, kernel.accesses[race.second].span),
             race.kind,
+            race.same_warp,
         )
         for race in run.races
         if race.certain

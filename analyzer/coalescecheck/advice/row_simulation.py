@@ -18,8 +18,9 @@ from coalescecheck import lower
 from coalescecheck.advice.trial import Subject
 from coalescecheck.analysis import AccessResult
 from coalescecheck.ir.kernel import Array, Kernel
+from coalescecheck.sampling import Sample, samples
 from coalescecheck.simulate import AccessTrace, Course, Simulation, course_of, simulate
-from coalescecheck.verify import SMALL_VALUE, Sample, samples
+from coalescecheck.verify import SMALL_VALUE
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

@@ -1,0 +1,111 @@
+"""Races are those of the kernel, not of the sizes that were made up to simulate it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import coalescecheck
+
+# A sum over the rows of a 16x16 block, with all the barriers it needs.
+ROWS = """
+__global__ void sums(float *out, const float *in)
+{
+    __shared__ float tile[16][16];
+    int x = threadIdx.x, y = threadIdx.y;
+    tile[y][x] = in[y * 16 + x];
+    __syncthreads();
+    for (int step = 1; step < 16; step *= 2) {
+        if (y % (2 * step) == 0)
+            tile[y][x] += tile[y + step][x];
+        __syncthreads();
+    }
+    out[y * 16 + x] = tile[y][x];
+}
+"""
+# Two arrays of n elements in dynamic shared memory, for blocks of n threads.
+PARTS = """
+__global__ void parts(float *out, const float *in, int n)
+{
+    extern __shared__ float all[];
+    float *one = all, *two = all + n;
+    int i = threadIdx.x;
+    one[i] = in[i];
+    two[i] = in[n + i];
+    __syncthreads();
+    one[i] = 2 * two[i];
+    out[i] = one[i];
+}
+"""
+LAUNCH = "void run(float *out, float *in, int n) { parts<<<1, 64, 1024>>>(out, in, n); }"
+# So many iterations at n = 64 that smaller sizes are simulated.
+LONG = """
+// coalescecheck: block(64) grid(1) n=64
+__global__ void parts(float *out, const float *in, int n)
+{
+    __shared__ float all[128];
+    float *one = all, *two = all + n, sum = 0;
+    int i = threadIdx.x;
+    one[i] = in[i];
+    two[i] = in[n + i];
+    __syncthreads();
+    for (int k = 0; k < n; ++k)
+        sum += in[k * n + i];
+    one[i] = 2 * two[i];
+    out[i] = one[i] + sum;
+}
+"""
+# Neighbours are read while they may already be written.
+SHIFT = """
+__global__ void shift(float *out, const float *in, int n)
+{
+    extern __shared__ float all[];
+    int i = threadIdx.x;
+    all[i] = i < n ? in[i] : 0;
+    __syncthreads();
+    float next = i + 1 < blockDim.x ? all[i + 1] : 0;
+    all[i] = next;
+    out[i] = all[i];
+}
+"""
+TWO_DIMENSIONS = """
+__global__ void flip(float *out, const float *in)
+{
+    __shared__ float tile[16][16];
+    tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * 16 + threadIdx.x];
+    out[threadIdx.y * 16 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        pytest.param(ROWS, [], id="a row of the assumed block is longer than one of the tile"),
+        pytest.param(PARTS + LAUNCH, [], id="parts of a size that is not known overlap"),
+        pytest.param(LONG, [], id="parts of a size that was made smaller overlap"),
+        pytest.param(SHIFT, ["WAR"], id="neighbours, whatever the sizes"),
+        pytest.param(TWO_DIMENSIONS, ["RAW"], id="a transpose, whatever the block"),
+        pytest.param(
+            "// coalescecheck: block(64) grid(1)\n" + SHIFT, ["WAR"], id="neighbours, one launch"
+        ),
+    ],
+)
+def test_races_hang_on_nothing_that_is_made_up(tmp_path: Path, text: str, kinds: list[str]) -> None:
+    path = tmp_path / "kernel.cu"
+    path.write_text(text, encoding="utf-8")
+    (kernel,) = coalescecheck.analyze(path).kernels
+    assert [race.kind for race in kernel.races] == kinds
+
+
+def test_a_race_that_no_other_sample_reaches_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "kernel.cu"
+    path.write_text(
+        TWO_DIMENSIONS.replace("const float *in)", "const float *in, int n)").replace(
+            "    tile", "    if (n < 50)\n        tile"
+        ),
+        encoding="utf-8",
+    )
+    (kernel,) = coalescecheck.analyze(path).kernels
+    assert [race.kind for race in kernel.races] == ["RAW"]

@@ -19,6 +19,7 @@ from coalescecheck.launch import WARP_SIZE, Dim3, Launch
 from coalescecheck.sampling import SAMPLE_BLOCK, Sample, samples
 from coalescecheck.simulate import Race as Seen
 from coalescecheck.simulate import Simulation, course_of, simulate
+from coalescecheck.source import Span
 
 MAX_STEPS = 2000  # statements executed for one more sample
 ENOUGH_SHARED = 227 << 10  # bytes: no block has more
@@ -26,19 +27,34 @@ FLAT = (Dim3(256), Dim3(32))  # blocks that kernels are written for
 SQUARE = (Dim3(16, 16), Dim3(32, 8), Dim3(32, 2), Dim3(8, 8))
 
 
+Meeting = tuple[Span, Span, str]  # the places of two accesses, and the kind of race
+Runs = Sequence[tuple[Sample, Simulation]]
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A kernel and what is known of its launch."""
+    """A kernel and what is known of its launch; races that are ``expected`` are not asked for."""
 
     kernel: Kernel
     launch: Launch
     params: Mapping[str, int]
     facts: Mapping[str, Fact]
+    expected: frozenset[Meeting] = frozenset()
 
 
-def races(question: Question, runs: Sequence[tuple[Sample, Simulation]]) -> tuple[Race, ...]:
+def meetings(kernel: Kernel, runs: Runs) -> frozenset[Meeting]:
+    """All that look like races in ``runs``."""
+    return frozenset(_meeting(kernel, race) for _, run in runs for race in run.races)
+
+
+def races(question: Question, runs: Runs) -> tuple[Race, ...]:
     """The races that ``runs`` show and no other run contradicts."""
-    found = [race for _, run in runs for race in run.races if race.certain]
+    found = [
+        race
+        for _, run in runs
+        for race in run.races
+        if race.certain and _meeting(question.kernel, race) not in question.expected
+    ]
     if not found:
         return ()
     every = [run for _, run in runs]
@@ -53,14 +69,19 @@ def races(question: Question, runs: Sequence[tuple[Sample, Simulation]]) -> tupl
     for race in shown:
         if _group(race) in sure and not all(_names(run, race) for run in every):
             continue
-        spans = tuple(question.kernel.accesses[i].span for i in (race.first, race.second))
-        key = (race.array, spans, race.kind)
+        one, two, kind = _meeting(question.kernel, race)
+        key = (race.array, one, two, kind)
         same_warp = race.same_warp and (key not in kept or kept[key].same_warp)
-        kept[key] = Race(race.array, (spans[0], spans[1]), race.kind, same_warp)
+        kept[key] = Race(race.array, (one, two), kind, same_warp)
     return tuple(kept.values())
 
 
-def _is_made_up(question: Question, runs: Sequence[tuple[Sample, Simulation]]) -> bool:
+def _meeting(kernel: Kernel, race: Seen) -> Meeting:
+    one, two = (kernel.accesses[access].span for access in (race.first, race.second))
+    return one, two, race.kind
+
+
+def _is_made_up(question: Question, runs: Runs) -> bool:
     free = any(
         param.type.is_integer and param.name not in question.params
         for param in question.kernel.params
@@ -76,10 +97,9 @@ def _others(question: Question) -> Iterator[Sample]:
         size = -(-block.size // WARP_SIZE) * WARP_SIZE
         shared = launch.shared_bytes or ENOUGH_SHARED
         concrete = replace(launch, block=block, shared_bytes=shared)
-        for most in (None, size):
-            yield from samples(
-                question.kernel, concrete, question.params, question.facts, most, (size,)
-            )
+        yield from samples(
+            question.kernel, concrete, question.params, question.facts, size, (size,)
+        )
 
 
 def _blocks(kernel: Kernel) -> tuple[Dim3, ...]:

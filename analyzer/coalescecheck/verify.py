@@ -17,7 +17,7 @@ from coalescecheck.arch import TAGS_PER_CYCLE
 from coalescecheck.facts import Fact
 from coalescecheck.ir.kernel import Kernel, Space
 from coalescecheck.launch import WARP_SIZE, Launch
-from coalescecheck.racing import Question, races
+from coalescecheck.racing import Meeting, Question, meetings, races
 from coalescecheck.sampling import SAMPLE_BLOCK, Sample, samples
 from coalescecheck.simulate import UNDEFINED, AccessTrace, Simulation, course_of, simulate
 from coalescecheck.symbolic import Summary, summarize
@@ -36,11 +36,13 @@ BANKED = (Space.SHARED.value, Space.CONSTANT.value)  # counted in wavefronts
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """``accesses`` carry their verdicts; ``problems`` describe every disagreement."""
+    """``accesses`` carry their verdicts; ``problems`` describe every disagreement; ``meetings``
+    are all that look like races."""
 
     accesses: tuple[AccessResult, ...]
     races: tuple[Race, ...]
     problems: tuple[str, ...] = ()
+    meetings: frozenset[Meeting] = frozenset()
 
 
 def verify(
@@ -49,8 +51,9 @@ def verify(
     params: Mapping[str, int],
     facts: Mapping[str, Fact],
     summary: Summary,
+    expected: frozenset[Meeting] = frozenset(),
 ) -> Checked:
-    """Simulate sampled warps of ``kernel`` and compare."""
+    """Simulate sampled warps of ``kernel`` and compare; ``expected`` races are left out."""
     verdicts: dict[int, Verified] = {}
     runs: list[tuple[Sample, Simulation]] = []
     problems: list[str] = []
@@ -77,8 +80,8 @@ def verify(
         if enough and choices is not shorter and _stopped(verdicts):
             choices, steps = shorter, 0
     results = tuple(replace(a, verified=verdicts[a.access.id]) for a in summary.accesses)
-    found = races(Question(kernel, launch, params, facts), runs)
-    return Checked(results, found, tuple(problems))
+    found = races(Question(kernel, launch, params, facts, expected), runs)
+    return Checked(results, found, tuple(problems), meetings(kernel, runs))
 
 
 def _stopped(verdicts: Mapping[int, Verified]) -> bool:

@@ -30,8 +30,11 @@ def swizzle_edit(path: str, text: str, analysis: KernelAnalysis, trial: Trial) -
     mine = _uses(code, array)
     if not trial.in_rows or not mine:
         return None
-    accesses = [a.access.span for a in analysis.accesses if a.array == trial.array]
+    found = [a.access for a in analysis.accesses if a.array == trial.array]
+    accesses = [access.span for access in found]
     if any(span.note or span.file != path for span in accesses):
+        return None
+    if not all(_is_readable_twice(access.index, array) for access in found):
         return None
     if {place(code, use.start) for use in mine} != {(s.line, s.column) for s in accesses}:
         return None
@@ -51,6 +54,15 @@ def _uses(code: str, array: Array) -> list[Use]:
             return []
     taken = any(code[: use.start].rstrip().endswith("&") for use in found)
     return [] if taken else found[1:]  # the first is the declaration
+
+
+def _is_readable_twice(index: str, array: Array) -> bool:
+    """Whether the row of an access calls and changes nothing, once its macros are expanded."""
+    use = next(uses(index, array.name, 0), None)
+    if use is None or len(use.indices) != len(array.dims):
+        return False
+    start, end = use.indices[-2]
+    return _CALL.search(index[start:end]) is None
 
 
 def _edit(path: str, code: str, use: Use, operand: str) -> Edit | None:

@@ -69,6 +69,30 @@ __global__ void shift(float *out, const float *in, int n)
     out[i] = all[i];
 }
 """
+# Four threads along y, which the assumed block does not have.
+COLUMN = """
+__global__ void column(float *out, const float *in)
+{
+    __shared__ float all[4];
+    int y = threadIdx.y;
+    all[y] = in[blockIdx.x * 4 + y];
+    all[y] *= 2;
+    __syncthreads();
+    out[blockIdx.x * 4 + y] = all[3 - y];
+}
+"""
+# Two parts of a row, 16 threads wide.
+HALO = """
+__global__ void halo(float *out, const float *in)
+{
+    __shared__ float tile[4][32];
+    int x = threadIdx.x, y = threadIdx.y;
+    tile[y][x] = in[y * 32 + x];
+    tile[y][x + 16] = in[y * 32 + x + 16];
+    __syncthreads();
+    out[y * 16 + x] = tile[y][x] + tile[y][31 - x];
+}
+"""
 TWO_DIMENSIONS = """
 __global__ void flip(float *out, const float *in)
 {
@@ -85,6 +109,8 @@ __global__ void flip(float *out, const float *in)
         pytest.param(ROWS, [], id="a row of the assumed block is longer than one of the tile"),
         pytest.param(PARTS + LAUNCH, [], id="parts of a size that is not known overlap"),
         pytest.param(LONG, [], id="parts of a size that was made smaller overlap"),
+        pytest.param(COLUMN, [], id="threads that the assumed block has along x"),
+        pytest.param(HALO, [], id="a row of the assumed block is longer than a part"),
         pytest.param(SHIFT, ["WAR"], id="neighbours, whatever the sizes"),
         pytest.param(TWO_DIMENSIONS, ["RAW"], id="a transpose, whatever the block"),
         pytest.param(

@@ -23,8 +23,15 @@ from coalescecheck.source import Span
 
 MAX_STEPS = 2000  # statements executed for one more sample
 ENOUGH_SHARED = 227 << 10  # bytes: no block has more
-FLAT = (Dim3(256), Dim3(32))  # blocks that kernels are written for
-SQUARE = (Dim3(16, 16), Dim3(32, 8), Dim3(32, 2), Dim3(8, 8))
+ENOUGH_STEPS = 10_000  # in all of them
+SHAPES = "16x16 32x8 16x8 16x4 32x4 8x8 32x2 32x32 8x4 64x4 32x16 128x2 4x4"
+# blocks that kernels are written for, by the axes they use
+BLOCKS = {
+    "x": [Dim3(256), Dim3(32), Dim3(128)],
+    "y": [Dim3(1, y) for y in (256, 16, 4)],
+    "xy": [Dim3(*map(int, shape.split("x"))) for shape in SHAPES.split()],
+    "xyz": [Dim3(8, 8, 4), Dim3(4, 4, 4), Dim3(8, 8, 8), Dim3(16, 4, 4), Dim3(32, 4, 2)],
+}
 
 
 Meeting = tuple[Span, Span, str]  # the places of two accesses, and the kind of race
@@ -59,8 +66,7 @@ def races(question: Question, runs: Runs) -> tuple[Race, ...]:
         return ()
     every = [run for _, run in runs]
     if _is_made_up(question, runs):
-        every += [_run(question.kernel, sample) for sample in _others(question)]
-        every = [run for run in every if not run.out_of_bounds]  # no launch is like that
+        every = _tried(question, every, found)
     if not every:
         return ()
     shown = [race for race in found if all(_shows(run, race) for run in every)]
@@ -79,6 +85,23 @@ def races(question: Question, runs: Runs) -> tuple[Race, ...]:
 def _meeting(kernel: Kernel, race: Seen) -> Meeting:
     one, two = (kernel.accesses[access].span for access in (race.first, race.second))
     return one, two, race.kind
+
+
+def _tried(
+    question: Question, runs: Sequence[Simulation], found: Sequence[Seen]
+) -> list[Simulation]:
+    """The runs that a launch may be like, and further ones until no race is left to doubt."""
+    every = [run for run in runs if not run.out_of_bounds]
+    steps = 0
+    for sample in _others(question):
+        left = [race for race in found if all(_shows(run, race) for run in every)]
+        if not left or steps > ENOUGH_STEPS:
+            break
+        run = _run(question.kernel, sample)
+        steps += run.steps
+        if not run.out_of_bounds:
+            every.append(run)
+    return every
 
 
 def _is_made_up(question: Question, runs: Runs) -> bool:
@@ -102,9 +125,10 @@ def _others(question: Question) -> Iterator[Sample]:
         )
 
 
-def _blocks(kernel: Kernel) -> tuple[Dim3, ...]:
+def _blocks(kernel: Kernel) -> Sequence[Dim3]:
     used = {name for s in walk(kernel.body) for e in expressions(s) for name in builtins_of(e)}
-    return SQUARE if used & {"threadIdx.y", "blockDim.y"} else FLAT
+    axes = "".join(axis for axis in "xyz" if f"threadIdx.{axis}" in used)
+    return BLOCKS.get(axes, BLOCKS["xyz" if "z" in axes else "x"])
 
 
 def _run(kernel: Kernel, sample: Sample) -> Simulation:

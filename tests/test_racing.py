@@ -135,3 +135,56 @@ def test_a_race_that_no_other_sample_reaches_is_kept(tmp_path: Path) -> None:
     )
     (kernel,) = coalescecheck.analyze(path).kernels
     assert [race.kind for race in kernel.races] == ["RAW"]
+
+
+BETWEEN = """
+{before}
+// coalescecheck: block(64) grid(1)
+__global__ void turn(float *out, const float *in)
+{{
+    __shared__ float all[64];
+    {declared}
+    all[threadIdx.x] = in[threadIdx.x];
+    {between}
+    out[threadIdx.x] = all[63 - threadIdx.x];
+}}
+"""
+BARRIER = "__shared__ cuda::barrier<cuda::thread_scope_block> bar;"
+GROUP = "auto block = cooperative_groups::this_thread_block();"
+
+
+@pytest.mark.parametrize(
+    ("parts", "kinds"),
+    [
+        pytest.param({"between": ""}, ["RAW"], id="nothing"),
+        pytest.param({"between": "out[0] = sqrtf(in[0]);"}, ["RAW"], id="a known function"),
+        pytest.param({"between": "bar.arrive_and_wait();", "declared": BARRIER}, [], id="at once"),
+        pytest.param(
+            {"between": "auto t = bar.arrive(); bar.wait(std::move(t));", "declared": BARRIER},
+            [],
+            id="in two steps",
+        ),
+        pytest.param(
+            {"between": "auto t = block.barrier_arrive(); block.barrier_wait(std::move(t));",
+             "declared": GROUP},
+            [],
+            id="a group in two steps",
+        ),
+        pytest.param(
+            {"between": "block.barrier_arrive();", "declared": GROUP}, ["RAW"], id="nobody waits"
+        ),
+        pytest.param({"between": 'asm volatile("barrier.sync 1, 64;");'}, [], id="assembly"),
+        pytest.param(
+            {"between": "all_here();", "before": "extern __device__ void all_here();"},
+            [],
+            id="a function that is defined elsewhere",
+        ),
+    ],
+)  # fmt: skip
+def test_what_may_be_a_barrier_orders(
+    tmp_path: Path, parts: dict[str, str], kinds: list[str]
+) -> None:
+    path = tmp_path / "kernel.cu"
+    path.write_text(BETWEEN.format(**({"before": "", "declared": ""} | parts)), encoding="utf-8")
+    (kernel,) = coalescecheck.analyze(path).kernels
+    assert [race.kind for race in kernel.races] == kinds

@@ -54,7 +54,8 @@ class SharedMemoryRace(Rule):
     ## Limits
     Found by simulating the launch that is shown, so a race that needs other parameters is not
     seen. Where the block or a size is not known, several are simulated, and what is a race only
-    in some of them is not reported. Two writes are a warning only: they may store the same value.
+    in some of them is not reported. A function that is not known may be a barrier. Two writes
+    are a warning only: they may store the same value.
     """
 
     code, slug, severity = "CC401", "shared-memory-race", Severity.ERROR

@@ -93,6 +93,13 @@ def test_a_baseline_does_not_depend_on_the_current_folder(
     assert json.loads(Path(path).read_text(encoding="utf-8"))["findings"][0]["file"] == "src/a.cu"
 
 
+def test_a_baseline_in_a_folder_further_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(folder)
+    monkeypatch.chdir(folder / "src")
+    result = CliRunner().invoke(main, [".", "--no-config", "--baseline", "../known.json"])
+    assert result.exit_code == 0
+
+
 def test_sarif_and_markdown_leave_known_findings_out(folder: Path) -> None:
     path = written(folder)
     sarif = json.loads(call(folder, "--baseline", path, "--format", "sarif").stdout)

@@ -104,6 +104,16 @@ def test_one_lost_kernel_of_two_fails_only_under_strict(fake: Fake) -> None:
     assert call(PATH, "--strict").exit_code == 3
 
 
+def test_a_kernel_that_cannot_be_read_is_lost_too(tmp_path: Path) -> None:
+    path = tmp_path / "odd.cu"
+    lost = "__global__ void (odd)(float *x) { x[0] = 1; }\n"
+    path.write_text(lost, encoding="utf-8")
+    assert call(str(path)).exit_code == 3
+    path.write_text(lost + "__global__ void k(float *x) { x[threadIdx.x] = 1; }", encoding="utf-8")
+    assert call(str(path)).exit_code == 0
+    assert call(str(path), "--strict").exit_code == 3
+
+
 def test_no_kernels_is_no_error(fake: Fake) -> None:
     fake()
     result = call("empty.cu")

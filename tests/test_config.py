@@ -223,6 +223,24 @@ def test_excluded_files_are_left_out_of_folders(tmp_path: Path) -> None:
     assert len(launches(str(tmp_path))) == 1
 
 
+def test_paths_that_go_up_are_those_they_lead_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(
+        tmp_path,
+        ".coalescecheck.toml",
+        "exclude = ['/old/']\n[per-path.'deep/**']\nblock = 256\n",
+    )
+    for name in ("a.cu", "old/b.cu", "deep/c.cu"):
+        write(tmp_path, name, KERNEL)
+    monkeypatch.chdir(tmp_path / "deep")
+    blocks = [launch["block"] for launch in launches("..")]
+    assert blocks.count([256, 1, 1]) == 1
+    assert len(blocks) == 2
+    (launch,) = launches(".", "--config", "../.coalescecheck.toml")
+    assert launch["block"] == [256, 1, 1]
+
+
 # --- what is refused --------------------------------------------------------------------------
 
 

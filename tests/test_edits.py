@@ -14,24 +14,27 @@ KERNEL = """
 {template}__global__ void flip(float *out, const float *in)
 {{
     {declaration}
-    tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * 32 + threadIdx.x];
+    {store};
     __syncthreads();
+    {use}
     out[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
 }}
 void run(float *out, float *in) {{ {launch} }}
 """
+STORE = "tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * 32 + threadIdx.x]"
 PLAIN = "flip<<<1, dim3(32, 32)>>>(out, in);"
 
 
 def changed(folder: Path, declaration: str, **parts: str) -> str | None:
     """The declaration's line after the edit of the first fix, None when there is none."""
-    values = {"before": "", "template": "", "launch": PLAIN} | parts
+    values = {"before": "", "template": "", "launch": PLAIN, "store": STORE, "use": ""} | parts
     text = KERNEL.format(declaration=declaration, **values)
     path = folder / "flip.cu"
     path.write_text(text, encoding="utf-8")
-    (finding,) = coalescecheck.analyze(path, select=["CC201"], verify=False).findings
-    assert finding.fix is not None
-    edit: Edit | None = finding.fix.edit
+    findings = coalescecheck.analyze(path, select=["CC201"], verify=False).findings
+    fixes = [fix for finding in findings for fix in finding.fixes]
+    assert fixes
+    edit: Edit | None = next((f.edit for f in fixes if f.description.startswith("declare")), None)
     if edit is None:
         return None
     line = text.splitlines()[edit.span.line - 1]
@@ -92,3 +95,159 @@ def test_the_changed_file_has_no_conflict_left(tmp_path: Path) -> None:
     text = path.read_text(encoding="utf-8").replace("__shared__ float tile[32][32];", line)
     path.write_text(text, encoding="utf-8")
     assert list(coalescecheck.analyze(path, select=["CC2"]).findings) == []
+
+
+FLAT = "int i = threadIdx.y * 32 + threadIdx.x; {} = in[i]"
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        pytest.param({"store": FLAT.format("tile[0][i]")}, id="beyond the row"),
+        pytest.param({"store": FLAT.format("(&tile[0][0])[i]")}, id="a flat index"),
+        pytest.param({"store": FLAT.format("*(tile[0] + i)")}, id="a pointer that is dereferenced"),
+        pytest.param(
+            {"use": "int c = threadIdx.y + 32, r = threadIdx.x % 31; out[0] = tile[r][c];"},
+            id="the next row, by a column that is too large",
+        ),
+        pytest.param(
+            {"use": "int c = threadIdx.y - 32; out[0] = threadIdx.x ? tile[threadIdx.x][c] : 0;"},
+            id="the row before, by a negative column",
+        ),
+        pytest.param(
+            {"use": "out[0] = threadIdx.x < 31 ? tile[threadIdx.x][(int)in[0] % 32] : 0;"},
+            id="a column that data decides",
+        ),
+        pytest.param(
+            {"use": "out[0] = tile[threadIdx.x][blockIdx.x];"},
+            id="a column that is another in blocks that are not simulated",
+        ),
+        pytest.param({"use": "out[0] = sizeof(tile);"}, id="its size"),
+        pytest.param({"use": "out[0] = sizeof tile[0];"}, id="the size of a row"),
+        pytest.param({"use": "static_assert(sizeof(tile) == 4096);"}, id="its size asserted"),
+        pytest.param({"use": "decltype(tile) *all = &tile;"}, id="its type"),
+        pytest.param({"use": "float (*rows)[32] = tile;"}, id="a pointer to rows"),
+        pytest.param({"use": "float (&row)[32] = tile[0];"}, id="a reference to a row"),
+        pytest.param({"use": "for (float each : tile[threadIdx.x]) out[0] += each;"}, id="a row"),
+        pytest.param(
+            {
+                "before": "template <int N> __device__ int length(float (&)[N]) { return N; }",
+                "use": "out[0] = length(tile[0]);",
+            },
+            id="a row whose length is deduced",
+        ),
+        pytest.param({"use": "out[0] = &tile[1][0] - &tile[0][0];"}, id="a difference"),
+        pytest.param(
+            {"before": "#define SIZE sizeof(tile)", "use": "out[0] = SIZE;"}, id="in a macro"
+        ),
+        pytest.param(
+            {"use": "\n#if 0\n}\n#else\n{ out[0] = sizeof(tile); }\n#endif\n"},
+            id="behind a bracket that is not compiled",
+        ),
+    ],
+)
+def test_no_edit_where_longer_rows_mean_something_else(
+    tmp_path: Path, parts: dict[str, str]
+) -> None:
+    assert changed(tmp_path, "__shared__ float tile[32][32];", **parts) is None
+
+
+@pytest.mark.parametrize(
+    ("parts", "pad"),
+    [
+        pytest.param({"use": "float *p = tile[threadIdx.x]; out[0] = p[3];"}, 1, id="a row"),
+        pytest.param({"use": "float *p = &tile[threadIdx.x][2]; out[0] = p[3];"}, 1, id="its part"),
+        pytest.param({"use": "out[0] = *(tile[threadIdx.x] + 7);"}, 1, id="a sum"),
+        pytest.param(
+            {"before": "#define AT(r, c) tile[r][c]", "use": "out[0] = AT(threadIdx.x, 1);"},
+            1,
+            id="a macro for an element",
+        ),
+        pytest.param(
+            {"use": "int c = blockIdx.x * 32 + 5; out[0] = tile[threadIdx.x][c % 32];"},
+            1,
+            id="a column that is limited in all blocks",
+        ),
+        pytest.param(
+            {"store": "if (threadIdx.x < 8) reinterpret_cast<float4 *>(tile[threadIdx.y])"
+             "[threadIdx.x] = reinterpret_cast<const float4 *>(in)[threadIdx.x]"},
+            4,
+            id="vectors, which stay aligned",
+        ),
+    ],
+)  # fmt: skip
+def test_pointers_to_elements_do_not_mind(tmp_path: Path, parts: dict[str, str], pad: int) -> None:
+    line = changed(tmp_path, "__shared__ float tile[32][32];", **parts)
+    assert line == f"__shared__ float tile[32][{32 + pad}];"
+
+
+DEVICE = """
+__device__ float sum(float4 v) {{ return v.x + v.y + v.z + v.w; }}
+__device__ float flip(const float *in, int x, int y, bool wide)
+{{
+    __shared__ __align__(16) float tile[32][32];
+    tile[y][x] = in[y * 32 + x];
+    __syncthreads();
+    return wide ? sum(*(float4 *)&tile[x][y % 8 * 4]) : tile[x][y];
+}}
+__global__ void one(float *out, const float *in)
+{{
+    out[threadIdx.y * 32 + threadIdx.x] = flip(in, threadIdx.x, threadIdx.y, false);
+}}
+__global__ void other(float *out, const float *in)
+{{
+    out[threadIdx.y * 32 + threadIdx.x] = flip(in, threadIdx.x, threadIdx.y, {wide});
+}}
+void run(float *out, float *in)
+{{
+    one<<<1, dim3(32, 32)>>>(out, in);
+    other<<<1, dim3(32, 32)>>>(out, in);
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("wide", "kernels", "count"),
+    [
+        pytest.param("false", (), 1, id="all gain"),
+        pytest.param("true", (), 0, id="the other needs rows of whole vectors"),
+        pytest.param("false", ("one",), 0, id="the other is not looked at"),
+    ],
+)
+def test_an_array_of_a_device_function_is_that_of_all_its_kernels(
+    tmp_path: Path, wide: str, kernels: tuple[str, ...], count: int
+) -> None:
+    path = tmp_path / "flip.cu"
+    path.write_text(DEVICE.format(wide=wide), encoding="utf-8")
+    found = coalescecheck.analyze(path, select=["CC201"], kernels=kernels).findings
+    edits = {fix.edit for finding in found for fix in finding.fixes if fix.edit is not None}
+    assert len(edits) == count
+
+
+def test_pads_of_one_kernel_fit_together(tmp_path: Path) -> None:
+    # 3 * 16 KiB less 512 bytes: two pads of 64 * 4 bytes, not three
+    names = "abc"
+    sizes = {"a": 64, "b": 64, "c": 62}
+    declared = "".join(f"    __shared__ float {n}[64][{sizes[n]}];\n" for n in names)
+    stores = " ".join(f"{n}[threadIdx.y][threadIdx.x] = in[threadIdx.x];" for n in names)
+    sums = " + ".join(f"{n}[threadIdx.x * 2][threadIdx.y]" for n in names)
+    path = tmp_path / "flip.cu"
+    path.write_text(
+        f"// coalescecheck: block(32,32) grid(1)\n"
+        f"__global__ void flip(float *out, const float *in)\n{{\n{declared}    {stores}\n"
+        f"    __syncthreads();\n    out[threadIdx.y * 32 + threadIdx.x] = {sums};\n}}\n",
+        encoding="utf-8",
+    )
+    found = coalescecheck.analyze(path, select=["CC201"]).findings
+    pads = [f for finding in found for f in finding.fixes if f.description.startswith("declare")]
+    assert len(pads) == 3
+    assert sum(pad.edit is not None for pad in pads) == 2
+
+
+def test_no_pad_moves_vectors_of_another_array(tmp_path: Path) -> None:
+    # 33 rows of 4 bytes more: what is declared next would start 4 bytes behind a multiple of 16
+    use = "float4 v = *(float4 *)next; out[0] = v.x;"
+    for aligned, expected in (("", None), ("__align__(16) ", 33)):
+        declaration = f"__shared__ float tile[33][32]; __shared__ {aligned}float next[32];"
+        line = changed(tmp_path, declaration, use=use)
+        assert line == (None if expected is None else declaration.replace("[32];", "[33];", 1))

@@ -74,6 +74,8 @@ def test_the_reason_is_kept() -> None:
     [
         pytest.param("y; // coalescecheck: ignore[CC101]", "nothing to ignore", id="unused"),
         pytest.param("y; // coalescecheck: ignore[CC777]", "no rule is called 'CC777'", id="rule"),
+        pytest.param("y; // coalescecheck: ignore[]", "list of rules is empty", id="no rule"),
+        pytest.param("y; // coalescecheck: ignore [CC777]", "'CC777'", id="rule behind a blank"),
         pytest.param("y; // NOLINT(CC101)", "nothing to ignore", id="NOLINT of ours"),
         pytest.param("// NOLINTBEGIN(CC101)", "without NOLINTEND", id="never closed"),
         pytest.param("// NOLINTEND(CC101)", "without NOLINTBEGIN", id="never opened"),

@@ -73,6 +73,13 @@ def test_sarif_has_all_of_it(tmp_path: Path) -> None:
             {"store": "int y = threadIdx.y; tile[y++][threadIdx.x] = in[threadIdx.x]"},
             id="a row that must be read once",
         ),
+        pytest.param(
+            {
+                "before": "#define ROW y++",
+                "store": "int y = threadIdx.y; tile[ROW][threadIdx.x] = in[threadIdx.x]",
+            },
+            id="a macro for such a row",
+        ),
         pytest.param({"store": STORE.replace("][", "]\n[")}, id="an access on two lines"),
         pytest.param(
             {"store": STORE.replace("tile[threadIdx.y]", "tile[0]").replace(

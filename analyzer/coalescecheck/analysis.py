@@ -227,11 +227,13 @@ class AccessResult:
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """Two threads of a block touch one location, one writes, and no barrier is between."""
+    """Two threads of a block touch one location, one writes, and no barrier is between;
+    ``same_warp`` where only lanes of one warp meet."""
 
     array: str
     spans: tuple[Span, Span]
     kind: str  # RAW | WAR | WAW
+    same_warp: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,8 +247,8 @@ class Trial:
     one share the sum of theirs.  ``at_most`` are the ids whose ``after`` is such a maximum,
     ``assumptions`` what only the new numbers rely on.  ``lanes_after`` is the sample request after
     the change.  ``amount`` is the number of elements a pad adds, ``operand`` what a swizzle
-    combines a column with, as C of the row ``r`` (empty where an access leaves its row); ``edit``
-    the change of the source, where it is a local one.
+    combines a column with, as C of the row ``r``; ``in_rows`` tells that every access of the array
+    certainly stays in its row; ``edit`` is the change of the source, where it is a local one.
     """
 
     kind: str
@@ -260,6 +262,7 @@ class Trial:
     assumptions: tuple[str, ...] = ()
     amount: int = 0
     operand: str = ""
+    in_rows: bool = False
     edit: Edit | None = None
 
     @property

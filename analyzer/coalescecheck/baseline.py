@@ -7,6 +7,7 @@ entry is known by its fingerprint, which has no line number in it.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -52,7 +53,7 @@ def _entries(document: Any, path: str) -> list[str]:
 def without_known(report: Report, path: str) -> Report:
     """The report with the findings of the baseline at ``path`` suppressed."""
     known = read(path)
-    return without(report, lambda _, printed: printed in known, Path(path).absolute().parent)
+    return without(report, lambda _, printed: printed in known, _folder(path))
 
 
 def without(report: Report, known: Known, root: Path) -> Report:
@@ -73,7 +74,7 @@ def _reduced(file: FileReport, known: Known, root: Path) -> FileReport:
 
 def document(report: Report, path: str) -> str:
     """The text of a baseline at ``path`` with all findings of the report."""
-    root = Path(path).absolute().parent
+    root = _folder(path)
     entries = [
         {
             "fingerprint": fingerprint,
@@ -88,6 +89,11 @@ def document(report: Report, path: str) -> str:
     entries.sort(key=lambda entry: (entry["file"], entry["rule"], entry["fingerprint"]))
     content = {"tool": "coalescecheck", "version": VERSION, "findings": entries}
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def _folder(path: str) -> Path:
+    """The folder of a baseline, from which the paths in it count."""
+    return Path(os.path.abspath(path)).parent
 
 
 def prints(file: FileReport, root: Path) -> list[str]:

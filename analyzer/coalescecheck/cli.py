@@ -398,8 +398,10 @@ def _stats(paths: tuple[str, ...], settings: Settings, how: How) -> Outcome:
 def exit_code(report: Report, options: Options) -> int:
     """The exit code of a finished run, as the module's docstring ranks them."""
     statuses = report.totals.kernels.keys()
-    lost = statuses == {"failed"}
-    strict = options.strict and bool(statuses - {"analysed"})
+    said = (entry for file in report.files for entry in file.analysis.diagnostics)
+    unread = any(entry.severity == "error" for entry in said)  # kernels that are not even listed
+    lost = statuses == {"failed"} or (unread and not statuses)
+    strict = options.strict and (unread or bool(statuses - {"analysed"}))
     worst = report.worst
     if any(file.unreadable for file in report.files):
         return UNUSABLE

@@ -17,7 +17,7 @@ from typing import Any
 
 from coalescecheck.compile_commands.flags import Build
 from coalescecheck.errors import SourceError, UsageError
-from coalescecheck.files import read_at_most
+from coalescecheck.files import absolute, read_at_most
 from coalescecheck.options import Options, Told, make_options
 
 OWN_FILE, PYPROJECT, SETUP = ".coalescecheck.toml", "pyproject.toml", "setup.cfg"
@@ -65,7 +65,7 @@ class Config:
 
     @property
     def folder(self) -> Path:
-        return Path(self.path).absolute().parent
+        return absolute(self.path).parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def _over(build: Build, stronger: Values) -> dict[str, Any]:
 def _matches(config: Config, glob: str, path: str) -> bool:
     from pathspec import GitIgnoreSpec  # only where there are patterns
 
-    whole = Path(os.path.abspath(path))
+    whole = absolute(path)
     if not whole.is_relative_to(config.folder):
         return False
     name = whole.relative_to(config.folder).as_posix()
@@ -276,7 +276,7 @@ def _values(path: str, table: Values) -> dict[str, Any]:
 
 
 def _value(path: str, key: str, kind: str, value: Any) -> Any:
-    folder = Path(path).absolute().parent
+    folder = absolute(path).parent
     match kind, value:
         case "text", str():
             return value

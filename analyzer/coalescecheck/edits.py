@@ -8,49 +8,52 @@ array, gets one where no pad does and the changed text was analysed again with t
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from coalescecheck.analysis import AccessResult, KernelAnalysis, Trial
-from coalescecheck.ir.kernel import Array
+from coalescecheck.arch import STATIC_SHARED_BYTES
+from coalescecheck.array_uses import blanked, end_of_block, line_start
+from coalescecheck.ir.kernel import Array, Space
+from coalescecheck.pad_edits import pad_edit
 from coalescecheck.source import Edit, Span
 from coalescecheck.xor_edits import swizzle_edit
-
-_SUM = re.compile(r"[\w\s.+*-]+")  # binds no weaker than the ``+ 1`` that is written after it
-_NUMBER = re.compile(r"[0-9]+")
 
 Again = Callable[[KernelAnalysis, str], KernelAnalysis | None]
 
 
 def with_edits(
-    path: str, text: str, analyses: Sequence[KernelAnalysis], again: Again
+    path: str, text: str, analyses: Sequence[KernelAnalysis], again: Again, *, whole: bool
 ) -> tuple[KernelAnalysis, ...]:
     """The analyses of one file, with an edit at each trial that is one; ``again`` analyses a kernel
-    of a changed text."""
-    lines = text.split("\n")
+    of a changed text.  ``whole`` tells that all kernels of the file are among them."""
+    if not any(each.trials for each in analyses):
+        return tuple(analyses)
+    sharing = _Sharing(text, analyses, whole=whole)
+    pads = _Pads(path, text, sharing)
     padded = [
-        replace(each, trials=tuple(_located(path, lines, each, t, analyses) for t in each.trials))
-        if each.trials
-        else each
+        replace(each, trials=tuple(pads.located(each, trial) for trial in each.trials))
         for each in analyses
     ]
-    return tuple(_swizzled(path, text, each, padded, again) for each in padded)
+    return tuple(_swizzled(path, text, each, sharing, again) for each in padded)
 
 
 def _swizzled(
     path: str,
     text: str,
     analysis: KernelAnalysis,
-    analyses: Sequence[KernelAnalysis],
+    sharing: _Sharing,
     again: Again,
 ) -> KernelAnalysis:
-    others = [other for other in analyses if other.span == analysis.span]
     done = {trial.array for trial in analysis.trials if trial.edit is not None}
     trials = list(analysis.trials)
     for at, trial in enumerate(trials):
         wanted = trial.kind == "swizzle" and trial.helps and trial.array not in done
-        if not wanted or analysis.template or not all(_agrees(each, trial) for each in others):
+        if not wanted or analysis.template:
+            continue
+        others = sharing.of(analysis, analysis.arrays[trial.array])
+        if not others or not all(_agrees(each, trial) for each in others):
             continue
         edit = swizzle_edit(path, text, analysis, trial)
         if edit is None:
@@ -82,21 +85,93 @@ def _cost(result: AccessResult) -> float | None:
     return None if count is None else float(count.max if count.mean is None else count.mean)
 
 
-def _located(
-    path: str,
-    lines: Sequence[str],
-    analysis: KernelAnalysis,
-    trial: Trial,
-    analyses: Sequence[KernelAnalysis],
-) -> Trial:
-    array = analysis.arrays.get(trial.array)
-    if trial.kind != "pad":
-        return trial
-    if array is None or analysis.template or array.span.file != path or array.span.note:
-        return trial
-    if not all(_agrees(other, trial) for other in analyses if other.span == analysis.span):
-        return trial
-    return replace(trial, edit=_pad_edit(lines, array, trial.amount))
+class _Sharing:
+    """Which kernels of a file a change of a shared array concerns."""
+
+    def __init__(self, text: str, analyses: Sequence[KernelAnalysis], *, whole: bool) -> None:
+        self._code, self._analyses = blanked(text), analyses
+        self._all_read = whole and all(each.status == "analysed" for each in analyses)
+
+    def of(self, analysis: KernelAnalysis, array: Array) -> list[KernelAnalysis]:
+        """All analyses with the array, of ``analysis`` and others; none where some may not be at
+        hand, or where one kernel has it several times, as that of a function template."""
+        own = _is_inside(self._code, analysis.span.line, array.span.line)
+        if not own and not self._all_read:
+            return []
+        found = [each for each in self._analyses if each.span == analysis.span or _has(each, array)]
+        return found if all(_has(each, array) == 1 for each in found) else []
+
+
+def _has(analysis: KernelAnalysis, array: Array) -> int:
+    """How many arrays of the kernel the declaration of ``array`` makes."""
+    name = array.name.partition(".")[0]
+    return sum(
+        other.span == array.span and other.name.partition(".")[0] == name
+        for other in analysis.arrays.values()
+    )
+
+
+class _Pads:
+    """Edits of the declarations of one file, which all together keep within the limit of shared
+    memory."""
+
+    def __init__(self, path: str, text: str, sharing: _Sharing) -> None:
+        self._path, self._text, self._sharing = path, text, sharing
+        self._made: dict[tuple[Span, str], tuple[int, Edit | None]] = {}  # by declaration
+        self._added: Counter[int] = Counter()  # bytes, by identity of the analysis
+
+    def located(self, analysis: KernelAnalysis, trial: Trial) -> Trial:
+        """The trial with an edit, where the pad may be made."""
+        array = analysis.arrays.get(trial.array)
+        if trial.kind != "pad" or not trial.in_rows or not trial.helps or analysis.template:
+            return trial
+        if array is None or array.span.file != self._path or array.span.note:
+            return trial
+        key = array.span, array.name
+        if key not in self._made:
+            self._made[key] = trial.amount, self._edit(analysis, array, trial)
+        amount, edit = self._made[key]
+        return replace(trial, edit=edit if amount == trial.amount else None)
+
+    def _edit(self, analysis: KernelAnalysis, array: Array, trial: Trial) -> Edit | None:
+        sharing = self._sharing.of(analysis, array)
+        if not sharing or not all(_agrees(each, trial) for each in sharing):
+            return None
+        rows = (array.size or 0) // (array.dims[-1] * array.element_size)
+        more = rows * trial.amount * array.element_size
+        if any(self._used(each) + more > STATIC_SHARED_BYTES for each in sharing):
+            return None
+        if any(_moves_vectors(each, array, more) for each in sharing):
+            return None
+        edit = pad_edit(self._text, array, trial.amount)
+        if edit is not None:
+            self._added.update(dict.fromkeys(map(id, sharing), more))
+        return edit
+
+    def _used(self, analysis: KernelAnalysis) -> int:
+        arrays = analysis.arrays.values()
+        return self._added[id(analysis)] + sum(
+            array.size or 0 for array in arrays if array.space is Space.SHARED
+        )
+
+
+def _moves_vectors(analysis: KernelAnalysis, array: Array, more: int) -> bool:
+    """Whether ``more`` bytes of one array may misalign vector accesses of another, which is not
+    declared as aligned as they need it."""
+    others = {a.name: a.align for a in analysis.arrays.values() if a.space is Space.SHARED}
+    return any(
+        more % access.width_bytes and access.width_bytes > others[name]
+        for access in analysis.accesses
+        for name in access.array.split("|")
+        if name in others and name != array.name
+    )
+
+
+def _is_inside(code: str, kernel: int, line: int) -> bool:
+    """Whether a line belongs to the body of the function that starts on the line ``kernel``."""
+    start, end = line_start(code, kernel), line_start(code, line)
+    opening = code.find("{", start)
+    return 0 <= opening < end + 1 and end < end_of_block(code, opening + 1)
 
 
 def _agrees(other: KernelAnalysis, trial: Trial) -> bool:
@@ -104,30 +179,9 @@ def _agrees(other: KernelAnalysis, trial: Trial) -> bool:
     return any(
         (mine.kind, mine.array, mine.amount) == (trial.kind, trial.array, trial.amount)
         and mine.helps
+        and mine.in_rows
         for mine in other.trials
     )
-
-
-def _pad_edit(lines: Sequence[str], array: Array, pad: int) -> Edit | None:
-    """``[32]`` → ``[33]`` or ``[TILE]`` → ``[TILE + 1]`` in the only declaration of the line."""
-    span = array.span
-    if not 1 <= span.line <= len(lines):
-        return None
-    line = lines[span.line - 1].partition("//")[0]
-    sizes = r"((?:\s*\[[^\[\]]+\])+)"
-    found = list(re.finditer(rf"(?<![\w.]){re.escape(array.name)}\b{sizes}", line))
-    if len(found) != 1 or found[0][1].count("[") != len(array.dims):
-        return None
-    end = found[0].end() - 1
-    start = line.rindex("[", 0, end) + 1
-    size = line[start:end]
-    return Edit(Span(span.file, span.line, start + 1), end + 1, _larger(size.strip(), pad))
-
-
-def _larger(size: str, pad: int) -> str:
-    if _NUMBER.fullmatch(size) and not size.startswith("0"):
-        return str(int(size) + pad)
-    return f"{size} + {pad}" if _SUM.fullmatch(size) else f"({size}) + {pad}"
 
 
 def edited(text: str, edit: Edit) -> str:

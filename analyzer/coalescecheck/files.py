@@ -46,9 +46,14 @@ class Exclusions:
 NONE = Exclusions()
 
 
+def absolute(path: str | Path) -> Path:
+    """The whole path without ``..``, so that paths can be compared; links are not followed."""
+    return Path(os.path.abspath(path))
+
+
 def excluded(path: str, exclusions: Exclusions) -> bool:
     """Whether the patterns leave out the file at ``path`` or a folder that it lies in."""
-    whole, root = Path(path).absolute(), Path(exclusions.root).absolute()
+    whole, root = absolute(path), absolute(exclusions.root)
     level = _level(root, exclusions.patterns)
     folders = [folder for folder in whole.parents if folder.is_relative_to(root)]
     return any(level.says(folder, True) for folder in folders if folder != root) or bool(
@@ -84,23 +89,23 @@ def source_files(paths: Sequence[str], exclusions: Exclusions = NONE) -> tuple[s
 def files_below(folder: str, exclusions: Exclusions = NONE) -> tuple[str, ...]:
     """The CUDA files below a folder, in the order of their names."""
     top = Path(folder)
-    levels = [_excluded(exclusions), *_above(top.absolute())]
+    levels = [_excluded(exclusions), *_above(absolute(folder))]
     return tuple(sorted(_walk(top, levels)))
 
 
 def is_excluded(path: str, exclusions: Exclusions) -> bool:
     """Whether the patterns, which are not those of any ``.gitignore``, leave ``path`` out."""
-    whole, level = Path(path).absolute(), _excluded(exclusions)
+    whole, level = absolute(path), _excluded(exclusions)
     folders = [folder for folder in reversed(whole.parents) if level.says(folder, True)]
     return bool(folders) or bool(level.says(whole, False))
 
 
 def _excluded(exclusions: Exclusions) -> _Level:
-    return _level(Path(exclusions.root).absolute(), exclusions.patterns)
+    return _level(absolute(exclusions.root), exclusions.patterns)
 
 
 def _walk(folder: Path, levels: Sequence[_Level]) -> Iterator[str]:
-    whole = folder.absolute()
+    whole = absolute(folder)
     levels = [*levels, *_own(whole)]
     try:
         entries = list(os.scandir(folder))

@@ -62,7 +62,7 @@ def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> Ker
         facts=facts,
         accesses=checked.accesses,
         assumptions=summary.assumptions,
-        races=checked.races,
+        meetings=checked.meetings,
         simulated=options.verify,
     )
     return KernelAnalysis(

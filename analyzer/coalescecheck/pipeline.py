@@ -102,7 +102,8 @@ class _Run:
         for kernel in self.wanted(source.kernels):
             for case in cases_of(kernel, source, self.options):
                 analyses.append(self.kernel(path, kernel, case))
-        located = with_edits(path, source.text, analyses, partial(self.again, path))
+        again, whole = partial(self.again, path), not self.options.kernels
+        located = with_edits(path, source.text, analyses, again, whole=whole)
         judge = Judge(path, source.text, self.options)
         for analysis in located:
             findings += self.findings(path, analysis, judge)

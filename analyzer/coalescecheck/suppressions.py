@@ -21,7 +21,7 @@ from coalescecheck.rules.base import Rule
 from coalescecheck.source import Span
 
 _MARK = re.compile(
-    r"coalescecheck:\s*ignore(?!\w)(?:\[(?P<names>[^\]\n]*)\])?(?P<why>[^\n]*)"
+    r"coalescecheck:\s*ignore(?!\w)(?:[ \t]*\[(?P<names>[^\]\n]*)\])?(?P<why>[^\n]*)"
     r"|(?<!\w)NOLINT(?P<form>NEXTLINE|BEGIN|END)?(?!\w)(?:\((?P<checks>[^)\n]*)\))?(?P<note>[^\n]*)"
 )
 
@@ -126,6 +126,8 @@ class _Reader:
         for name in names or ():
             if not _rules_named(name):
                 self._problems.append(Problem(span, f"no rule is called {name!r}"))
+        if names == ():
+            self._problems.append(Problem(span, "the list of rules is empty: nothing is ignored"))
         line = span.line
         if not self._lines[line - 1].strip():
             line = self._next_code(line)

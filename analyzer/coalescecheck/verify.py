@@ -15,24 +15,21 @@ from dataclasses import dataclass, replace
 from coalescecheck.analysis import AccessResult, Count, Race, Verified
 from coalescecheck.arch import TAGS_PER_CYCLE
 from coalescecheck.facts import Fact
-from coalescecheck.ir.kernel import Kernel, Param, Space
-from coalescecheck.launch import WARP_SIZE, Dim3, Launch
+from coalescecheck.ir.kernel import Kernel, Space
+from coalescecheck.launch import WARP_SIZE, Launch
+from coalescecheck.racing import Meeting, Question, meetings, races
+from coalescecheck.sampling import SAMPLE_BLOCK, Sample, samples
 from coalescecheck.simulate import UNDEFINED, AccessTrace, Simulation, course_of, simulate
 from coalescecheck.symbolic import Summary, summarize
 from coalescecheck.symbolic.fits import met_by_small_sizes
 
-SAMPLE_BLOCK = Dim3(64)
-SAMPLE_GRID = Dim3(3, 2, 2)
 ENOUGH_STEPS = 80  # after a longer sample a second one is not simulated
-SAMPLE_VALUES = (40, 37)  # sizes that are and are not multiples of 8; both beyond a warp
 SMALL_VALUE = 40  # stands in for sizes that would take too long
 TINY_VALUE = 5  # and for those that still do
 MAX_STEPS = 3000  # statements executed for one sample
 PATIENCE = 400  # and of those without coming to another access
 HEAVY = 20_000  # steps of reading a kernel from which on it is not read again for the sample
 MAX_WORK = 60  # accesses of one thread that are simulated at the given sizes
-UNKNOWN_SIZE = 8  # bytes of a type that is not known: a multiple of any scalar's alignment
-MAX_BLOCKS = 3
 TOO_LONG = "the sample takes too many statements"
 NOBODY = "no lane of the sample runs it"
 BANKED = (Space.SHARED.value, Space.CONSTANT.value)  # counted in wavefronts
@@ -40,21 +37,13 @@ BANKED = (Space.SHARED.value, Space.CONSTANT.value)  # counted in wavefronts
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """``accesses`` carry their verdicts; ``problems`` describe every disagreement."""
+    """``accesses`` carry their verdicts; ``problems`` describe every disagreement; ``meetings``
+    are all that look like races."""
 
     accesses: tuple[AccessResult, ...]
     races: tuple[Race, ...]
     problems: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """One concrete launch to simulate; ``reduced`` when sizes were made smaller than they are."""
-
-    launch: Launch
-    params: dict[str, int]
-    blocks: tuple[tuple[int, int, int], ...]
-    reduced: bool = False
+    meetings: frozenset[Meeting] = frozenset()
 
 
 def verify(
@@ -63,16 +52,17 @@ def verify(
     params: Mapping[str, int],
     facts: Mapping[str, Fact],
     summary: Summary,
+    expected: frozenset[Meeting] = frozenset(),
 ) -> Checked:
-    """Simulate sampled warps of ``kernel`` and compare."""
+    """Simulate sampled warps of ``kernel`` and compare; ``expected`` races are left out."""
     verdicts: dict[int, Verified] = {}
-    races: dict[tuple[object, ...], Race] = {}
+    runs: list[tuple[Sample, Simulation]] = []
     problems: list[str] = []
     steps = 0
     most = SMALL_VALUE if summary.work > MAX_WORK else None
-    choices = _samples(kernel, launch, params, facts, most)
+    choices = samples(kernel, launch, params, facts, most)
     # what ends most loops soon, for accesses that are not reached
-    shorter = _samples(kernel, launch, params, facts, TINY_VALUE, (TINY_VALUE,))
+    shorter = samples(kernel, launch, params, facts, TINY_VALUE, (TINY_VALUE,))
     enough = ENOUGH_STEPS if summary.steps <= HEAVY else 0
     course = course_of(kernel)
     while choices and steps <= enough:
@@ -87,64 +77,18 @@ def verify(
             course=course,
         )
         steps += run.steps
-        for race in _races(kernel, run):
-            races.setdefault((race.array, race.spans, race.kind), race)
+        runs.append((sample, run))
         _compare(kernel, sample, run, summary, verdicts, problems)
         if enough and choices is not shorter and _stopped(verdicts):
             choices, steps = shorter, 0
     results = tuple(replace(a, verified=verdicts[a.access.id]) for a in summary.accesses)
-    return Checked(results, tuple(races.values()), tuple(problems))
+    found = races(Question(kernel, launch, params, facts, expected), runs)
+    return Checked(results, found, tuple(problems), meetings(kernel, runs))
 
 
 def _stopped(verdicts: Mapping[int, Verified]) -> bool:
     """Whether an access was not reached because the sample was too long."""
     return any(verdict.reason == TOO_LONG for verdict in verdicts.values())
-
-
-# --- samples ----------------------------------------------------------------------------------
-
-
-def _samples(
-    kernel: Kernel,
-    launch: Launch,
-    params: Mapping[str, int],
-    facts: Mapping[str, Fact],
-    most: int | None,
-    values: tuple[int, ...] = SAMPLE_VALUES,
-) -> list[Sample]:
-    """Concrete launches: two when sizes are free, so that both sides of an alignment are seen.
-
-    ``most``: known sizes beyond it would take too long and are replaced by it.
-    """
-    block = launch.block or SAMPLE_BLOCK
-    grid = launch.grid or SAMPLE_GRID
-    concrete = replace(launch, block=block, grid=grid, shared_bytes=launch.shared_bytes or 16384)
-    free = [p for p in kernel.params if p.name not in params and p.type.is_integer]
-    blocks = _blocks(grid)
-    choices = values if free else (0,)
-    known = {n: v if most is None else min(v, most) for n, v in params.items()}
-    return [
-        Sample(
-            concrete,
-            known | {p.name: _value(p, facts.get(p.name, Fact()).near(value)) for p in free},
-            blocks,
-            reduced=known != dict(params),
-        )
-        for value in choices
-    ]
-
-
-def _value(param: Param, value: int) -> int:
-    if param.name.startswith("sizeof("):
-        return UNKNOWN_SIZE
-    return 1 if param.type.name == "bool" else value
-
-
-def _blocks(grid: Dim3) -> tuple[tuple[int, int, int], ...]:
-    """The first, the last and a middle block."""
-    last = (grid.x - 1, grid.y - 1, grid.z - 1)
-    middle = (grid.x // 2, grid.y // 2, grid.z // 2)
-    return tuple(dict.fromkeys(((0, 0, 0), middle, last)))[:MAX_BLOCKS]
 
 
 # --- comparison -------------------------------------------------------------------------------
@@ -308,15 +252,3 @@ def _sums(derived: AccessResult, trace: AccessTrace) -> str:
 
 def _text(count: Count) -> str:
     return f"{count.min}..{count.max} (mean {count.mean})"
-
-
-def _races(kernel: Kernel, run: Simulation) -> list[Race]:
-    return [
-        Race(
-            race.array,
-            (kernel.accesses[race.first].span, kernel.accesses[race.second].span),
-            race.kind,
-        )
-        for race in run.races
-        if race.certain
-    ]

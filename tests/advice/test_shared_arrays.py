@@ -174,6 +174,7 @@ def test_an_array_that_may_be_another_is_left_alone(tmp_path: Path) -> None:
     ("store", "load", "pads"),
     [
         pytest.param("tile[0][32 * y + x]", "tile[x][y]", False, id="a row is left"),
+        pytest.param("int i = 32 * y + x; tile[0][i]", "tile[x][y]", False, id="by a variable"),
         pytest.param("tile[1][x]", "tile[x][y]", True, id="always one row"),
         pytest.param("((float *)tile)[32 * y + x]", "tile[x][y]", False, id="no rows"),
         pytest.param("tile[y][x]", "(*(float (*)[32])tile[x])[y]", True, id="a pointer to a row"),
@@ -185,6 +186,27 @@ def test_pads_need_accesses_that_keep_to_rows(
     found = flip(tmp_path, store=store, load=load)
     assert ("pad" in found) is pads
     assert found["swizzle"] == {"store": (1, 1), "load": (32, 1)}  # it moves bytes, not rows
+
+
+def test_a_swizzle_says_which_row_and_column_a_flat_index_means(tmp_path: Path) -> None:
+    behind = ", with r = i / 32 and c = i % 32 where it counts through the array"
+    for store, said in (("tile[y][x]", ""), ("((float *)tile)[32 * y + x]", behind)):
+        parts = {"rows": 32, "type": "float", "dims": "[32][32]", "load": "tile[x][y]"}
+        trial = helping(analysed(tmp_path, FLIP.format(store=store, **parts)), "swizzle")
+        assert trial is not None
+        assert trial.description == f"use `tile[r][c ^ r]` for `tile[r][c]` in every access{said}"
+
+
+def test_an_array_whose_address_is_kept_in_memory_is_left_alone(tmp_path: Path) -> None:
+    load = "tile[x][y] + start[0][1]"
+    for kept in ("tile[0]", "&tile[y][x]"):
+        text = FLIP.format(
+            rows=32, type="float", dims="[32][32]", store="tile[y][x]", load=load
+        ).replace(
+            "__syncthreads();", f"__shared__ float *start[1]; start[0] = {kept}; __syncthreads();"
+        )
+        kernel = analysed(tmp_path, text)
+        assert {trial.kind for trial in kernel.trials} <= {"swap", "block"}
 
 
 def test_a_tile_without_conflict_is_not_touched(tmp_path: Path) -> None:

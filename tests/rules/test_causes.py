@@ -321,8 +321,35 @@ def test_four_floats_of_a_lane_one_by_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        # four float4 of a lane lie 64 bytes from those of the next: each takes a sector of its own
+        (16, "4 of 16 bytes would do"),
+        (4, "1 of 16 bytes would do, 16 sectors in all"),
+    ],
+)
+def test_sectors_are_promised_only_of_vectors_side_by_side(
+    step: int, message: str, tmp_path: Path
+) -> None:
+    body = f"for (int k = 0; k < {step}; ++k) a[{step} * i + k] = 0;"
+    (finding,) = findings(line("float *a", body), tmp_path, ["CC302"])
+    assert finding.message.endswith(message)
+
+
+@pytest.mark.parametrize(
     ("body", "expected"),
     [
+        # 8 of 32 bytes would be used; 16 are half
+        pytest.param(
+            "o[i] = a[32 * i] + a[32 * i + 1];",
+            ["warning CC101", "warning CC101"],
+            id="the step is the cause",
+        ),
+        pytest.param(
+            "o[i] = a[32 * i] + a[32 * i + 1] + a[32 * i + 2] + a[32 * i + 3];",
+            ["warning CC302"],
+            id="half a sector",
+        ),
         pytest.param(
             "for (int k = 0; k < 4; ++k) o[i] += a[4 * i + k];", ["note CC302"], id="a loop"
         ),

@@ -153,6 +153,27 @@ def test_races(kind: str, lines: tuple[int, int], severity: str, advice: str) ->
 
 
 @pytest.mark.parametrize(
+    ("kind", "columns", "advice"),
+    [
+        ("RAW", (5, 20), "a __syncwarp() is needed between columns 5 and 20"),
+        ("RAW", (20, 5), "a __syncwarp() is needed after column 20, before column 5 runs again"),
+        (
+            "WAR",
+            (20, 5),
+            "keep what is read in a variable, and put a __syncwarp() before the write",
+        ),
+    ],
+)
+def test_a_race_of_the_lanes_of_a_warp_on_one_line(
+    kind: str, columns: tuple[int, int], advice: str
+) -> None:
+    spans = Span(PATH, 7, columns[0]), Span(PATH, 7, columns[1])
+    (finding,) = rules.check(kernel(races=(Race("tile", spans, kind, same_warp=True),)))
+    assert "by different lanes of a warp, no barrier" in finding.message
+    assert finding.advice == advice
+
+
+@pytest.mark.parametrize(
     ("verified", "words"),
     [
         (Verified(simulation="disagrees"), "the simulation"),

@@ -190,3 +190,22 @@ def test_an_unsigned_64_bit_difference_of_an_unknown_block_is_not_taken_to_fit()
     (found,) = (r for r in results(body, block=(32,)) if r.array == "o")
     assert found.guards == ("32*blockIdx.x + threadIdx.x < 4",)
     assert found.assumptions == ("whole warps: 32*blockIdx.x + threadIdx.x < 4",)
+
+
+@pytest.mark.parametrize(
+    ("stored", "certainty"),
+    [
+        pytest.param("tile", "unknown", id="shared memory, which has no sectors"),
+        pytest.param("o + 4", "data-dependent", id="global memory, somewhere"),
+    ],
+)
+def test_what_a_pointer_that_the_kernel_keeps_in_memory_points_to(
+    stored: str, certainty: str
+) -> None:
+    body = (
+        "[[cuda::shared]] static float tile[64]; [[cuda::shared]] static float *kept[1];"
+        f"kept[0] = {stored}; __syncthreads(); o[threadIdx.x] = kept[0][threadIdx.x];"
+    )
+    found = [r for r in results(body, grid=(1,)) if r.access.index == "kept[0][threadIdx.x]"]
+    assert [each.certainty for each in found] == [certainty]
+    assert (found[0].sectors is None) is (certainty == "unknown")

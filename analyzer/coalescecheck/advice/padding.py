@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from coalescecheck import lower
-from coalescecheck.advice.shared_arrays import candidates, keeps_to_rows
+from coalescecheck.advice.rows import Rows, rows_of
+from coalescecheck.advice.shared_arrays import candidates
 from coalescecheck.advice.trial import Change, Subject
 from coalescecheck.analysis import AccessResult
 from coalescecheck.arch import STATIC_SHARED_BYTES
@@ -17,12 +18,13 @@ PADS = (1, 2, 4, 8)  # elements; wider pads keep the alignment of vector accesse
 def changes(subject: Subject) -> Iterator[Iterator[Change]]:
     """For every conflicting shared array with rows: the pads that fit."""
     for array, mine, widest in candidates(subject):
-        if keeps_to_rows(subject, array, mine):
-            yield _pads(subject, array, mine, widest)
+        rows = rows_of(subject, array, mine)
+        if rows is not Rows.LEFT:
+            yield _pads(subject, array, mine, widest, in_rows=rows is Rows.KEPT)
 
 
 def _pads(
-    subject: Subject, array: Array, mine: Sequence[AccessResult], widest: int
+    subject: Subject, array: Array, mine: Sequence[AccessResult], widest: int, *, in_rows: bool
 ) -> Iterator[Change]:
     row = array.dims[-1] * array.element_size
     for pad in PADS:
@@ -39,6 +41,7 @@ def _pads(
             subject.launch,
             frozenset(a.access.id for a in mine),
             amount=pad,
+            in_rows=in_rows,
         )
 
 

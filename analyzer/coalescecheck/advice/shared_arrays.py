@@ -11,20 +11,43 @@ from collections.abc import Iterator, Sequence
 from coalescecheck.advice.offsets import Values
 from coalescecheck.advice.trial import Subject, worth_trying
 from coalescecheck.analysis import AccessResult
-from coalescecheck.ir.kernel import Array, Atomic, Load, Space, Store, walk
+from coalescecheck.ir.kernel import Array, Atomic, Load, Space, Store, expressions, walk
+from coalescecheck.ir.origins import origins_in
+from coalescecheck.ir.types import PTR
 
 ODD_KINDS = ("wmma", "texture")  # they know the row's length themselves
 
 
 def candidates(subject: Subject) -> Iterator[tuple[Array, Sequence[AccessResult], int]]:
     """Conflicting arrays with rows, their accesses, and the bytes of the widest."""
+    stored = _stored(subject)
     for array in subject.kernel.arrays.values():
         if array.space is not Space.SHARED or len(array.dims) < 2 or not array.dims[-1]:
             continue
+        if array.name in stored:
+            continue  # who reads the pointer reaches the array unseen
         mine = subject.of_array(array.name)
         alone = all(a.array == array.name and a.access.kind not in ODD_KINDS for a in mine)
         if alone and worth_trying(mine, "shared"):
             yield array, mine, max(p.width for a in mine for p in a.access.pieces)
+
+
+def _stored(subject: Subject) -> set[str]:
+    """The arrays of which a pointer is kept in memory, and not only in a variable of a thread that
+    the analysis followed."""
+    kernel, origins = subject.kernel, origins_in(subject.kernel)
+    lost = {name.lstrip("*") for a in subject.accesses for name in a.array.split("|")
+            if name.startswith("*")}  # fmt: skip
+    followed = {n for n, a in kernel.arrays.items() if a.space is Space.LOCAL} - lost
+    return {
+        array
+        for stmt in walk(kernel.body)
+        if isinstance(stmt, Store | Atomic)
+        if not (origins.of(stmt.address) or {""}) <= followed
+        for value in expressions(stmt)[1:]
+        if value.type == PTR
+        for array in origins.known(value)
+    }
 
 
 def keeps_to_rows(subject: Subject, array: Array, mine: Sequence[AccessResult]) -> bool:

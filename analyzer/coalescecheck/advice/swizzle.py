@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from coalescecheck.advice.rewriting import with_addresses
-from coalescecheck.advice.shared_arrays import candidates, keeps_to_rows
+from coalescecheck.advice.rows import Rows, rows_of
+from coalescecheck.advice.shared_arrays import candidates
 from coalescecheck.advice.trial import Change, Subject
 from coalescecheck.ir.expr import ArrayBase, Binary, Cast, Const, Expr
 from coalescecheck.ir.kernel import Array, Atomic, Load, Store
@@ -44,9 +45,8 @@ def changes(subject: Subject) -> Iterator[Iterator[Change]]:
     for array, mine, widest in candidates(subject):
         pattern = pattern_of(array, widest)
         if pattern is not None:
-            change = _change(subject, array, pattern)
-            in_rows = keeps_to_rows(subject, array, mine)
-            yield iter([replace(change, operand=_operand(array, pattern) if in_rows else "")])
+            rows = rows_of(subject, array, mine)
+            yield iter([_change(subject, array, pattern, rows)])
 
 
 def pattern_of(array: Array, widest: int) -> Pattern | None:
@@ -61,7 +61,7 @@ def pattern_of(array: Array, widest: int) -> Pattern | None:
     return Pattern(row, chunk, rows, chunks)
 
 
-def _change(subject: Subject, array: Array, pattern: Pattern) -> Change:
+def _change(subject: Subject, array: Array, pattern: Pattern, rows: Rows) -> Change:
     wanted = frozenset(a.access.id for a in subject.of_array(array.name))
     base = ArrayBase(array.name)
 
@@ -70,15 +70,21 @@ def _change(subject: Subject, array: Array, pattern: Pattern) -> Change:
 
     kernel = replace(subject.kernel, body=with_addresses(subject.kernel.body, moved))
     outer = "".join(f"[{name}]" for name in _outer_names(array))
-    swizzled = f"`{array.name}{outer}[c ^ {_operand(array, pattern)}]`"
+    operand = _operand(array, pattern)
+    swizzled = f"`{array.name}{outer}[c ^ {operand}]`"
+    length = array.dims[-1]
+    flat = f", with r = i / {length} and c = i % {length} where it counts through the array"
     return Change(
         "swizzle",
         array.name,
         swizzled,
-        f"use {swizzled} for `{array.name}{outer}[c]` in every access",
+        f"use {swizzled} for `{array.name}{outer}[c]` in every access"
+        + (flat if rows is Rows.LEFT and len(array.dims) == 2 else ""),
         kernel,
         subject.launch,
         wanted,
+        operand=operand,
+        in_rows=rows is Rows.KEPT,
     )
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import IntEnum
 
-from coalescecheck.analysis import WORTHWHILE, AccessResult, Count, Race, Trial
+from coalescecheck.analysis import WORTHWHILE, AccessResult, Count, Trial
 from coalescecheck.facts import Fact
 from coalescecheck.frontend.kernel_c import KernelC
 from coalescecheck.ir.kernel import Kernel
 from coalescecheck.launch import Launch
+from coalescecheck.racing import Meeting
 from coalescecheck.symbolic import Summary, summarize
 from coalescecheck.verify import verify
 
@@ -23,7 +25,9 @@ WASTEFUL = 2.0  # times the ideal: from here on changes of the whole kernel are 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A kernel under one launch with its results; ``simulated`` tells whether they were checked."""
+    """A kernel under one launch with its results; ``simulated`` tells whether they were checked.
+    ``meetings`` look like races in it.  ``rows`` keeps what was found of accesses of shared
+    arrays."""
 
     source: KernelC
     kernel: Kernel
@@ -32,8 +36,9 @@ class Subject:
     facts: Mapping[str, Fact]
     accesses: Sequence[AccessResult]
     assumptions: Sequence[str] = ()
-    races: Sequence[Race] = ()
+    meetings: frozenset[Meeting] = frozenset()
     simulated: bool = False
+    rows: dict[str, IntEnum] = field(default_factory=dict, compare=False)
 
     def of_array(self, name: str) -> list[AccessResult]:
         """The accesses that reach this array and perhaps others."""
@@ -57,6 +62,7 @@ class Change:
     copies: Mapping[int, int] = field(default_factory=dict)
     amount: int = 0
     operand: str = ""
+    in_rows: bool = False
 
     def results(self, subject: Subject) -> list[AccessResult]:
         """What is known of the accesses before the change; copies cost what their originals do."""
@@ -158,6 +164,7 @@ def _compared(subject: Subject, change: Change, summary: Summary) -> Trial | Non
         tuple(text for text in summary.assumptions if text not in subject.assumptions),
         change.amount,
         change.operand,
+        change.in_rows,
     )
 
 
@@ -194,6 +201,7 @@ def _agrees(subject: Subject, change: Change, summary: Summary) -> bool:
     """Whether the simulation of the changed kernel gives the same numbers and no new race."""
     if summary.reason:
         return False
-    checked = verify(change.kernel, change.launch, subject.params, subject.facts, summary)
-    known = {(race.spans, race.kind) for race in subject.races}
-    return not checked.problems and all((r.spans, r.kind) in known for r in checked.races)
+    checked = verify(
+        change.kernel, change.launch, subject.params, subject.facts, summary, subject.meetings
+    )
+    return not checked.problems and not checked.races

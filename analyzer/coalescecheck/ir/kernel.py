@@ -217,7 +217,8 @@ class Continue:
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """``scope``: ``block`` (__syncthreads), ``warp`` (__syncwarp) or ``grid``."""
+    """``scope``: ``block`` (__syncthreads), ``warp`` (__syncwarp), ``grid``, or ``unknown`` for a
+    function that is not known and may be one."""
 
     scope: str
     span: Span = NOWHERE

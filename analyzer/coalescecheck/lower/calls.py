@@ -12,7 +12,7 @@ from pycparser import c_ast
 
 from coalescecheck.ir import types as ir
 from coalescecheck.ir.expr import ArrayBase, Const, Undefined, Var
-from coalescecheck.ir.kernel import Space
+from coalescecheck.ir.kernel import Barrier, Space
 from coalescecheck.lower import (
     arith,
     conversions,
@@ -79,6 +79,8 @@ def unknown_call(
     """Nothing is known: not the result, and not what the pointer arguments reach."""
     shown = name.split("__")[0] if name.startswith("opaque__") else name
     hides = any(_reaches_memory(cx, value) for value in values)
+    if any(array.space is Space.SHARED for array in cx.arrays.values()):
+        cx.emit(Barrier("unknown", cx.span(node)))  # it may order what threads do there
     if shown != "opaque":  # the front end has told why it made an opaque expression
         what = f"`{shown or 'a function pointer'}()` is not known"
         lost = "what it accesses is not seen, and " if hides else ""

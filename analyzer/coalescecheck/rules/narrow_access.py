@@ -73,7 +73,9 @@ class NarrowAccess(Rule):
     ```
 
     ## Limits
-    Reported only where the wider access is known to be aligned for every lane. A compiler merges
+    Reported only where the wider access is known to be aligned for every lane, and where it would
+    use at least half of the sectors it touches; else the step between the lanes is the cause, which
+    CC101 reports. A compiler merges
     neighbouring accesses itself only where a type promises their alignment. One narrow element
     per lane is never reported.
     """
@@ -94,11 +96,12 @@ class NarrowAccess(Rule):
         cost = excess(first, first.sectors)
         times = len(chunk.results)
         severity = None if cost is None else judged(analysis, first, cost.ratio, times)
-        if cost is None or severity is None:
+        if cost is None or severity is None or _is_lost_in_gaps(chunk):
             return None
         if first.access.op == "load" and _fills_sectors(chunk):
             severity = Severity.NOTE  # the later requests find all their sectors in L1
-        needed = wording.number(chunk.requests * cost.ideal)
+        needed = chunk.requests * cost.ideal  # what vectors side by side touch
+        total = f", {wording.plural(needed, 'sector')} in all" if _is_gapless(chunk) else ""
         more = f" and {wording.plural(len(others), 'neighbour')}" if others else ""
         return self.finding(
             analysis,
@@ -107,7 +110,7 @@ class NarrowAccess(Rule):
             f"{wording.what(first)}{more}: {chunk.requests} requests of "
             f"{wording.plural(first.width_bytes, 'byte')} per lane, "
             f"{wording.plural(cost.actual, 'sector')} each; "
-            f"{chunk.wide} of {chunk.vector} bytes would do, {needed} sectors in all",
+            f"{chunk.wide} of {chunk.vector} bytes would do{total}",
             reason=f"each lane takes {chunk.length} neighbouring bytes, which start at a multiple "
             f"of {chunk.vector}",
             advice=f"use a type of {chunk.vector} bytes{_example(first, chunk.vector)}",
@@ -141,6 +144,19 @@ def _is_vector(analysis: KernelAnalysis, result: AccessResult) -> bool:
     if MEMBER.search(result.access.index):
         return True
     return array is not None and VECTOR_TYPE.fullmatch(array.element) is not None
+
+
+def _is_gapless(chunk: Chunk) -> bool:
+    """Whether the vectors of neighbouring lanes follow each other."""
+    return chunk.results[0].lane_stride_bytes in (chunk.vector, -chunk.vector)
+
+
+def _is_lost_in_gaps(chunk: Chunk) -> bool:
+    """Whether wider requests would still leave most of each sector unused: the step between the
+    lanes is what costs."""
+    stride = chunk.results[0].lane_stride_bytes
+    sectors = -(-chunk.length // SECTOR_BYTES) * SECTOR_BYTES
+    return isinstance(stride, int) and 2 * chunk.length < min(abs(stride), sectors)
 
 
 def _fills_sectors(chunk: Chunk) -> bool:

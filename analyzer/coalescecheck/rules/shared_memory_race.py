@@ -23,7 +23,8 @@ class SharedMemoryRace(Rule):
 
     ## Why it is slow
     It is not slow, it is wrong: which of the two comes first is not defined. In lockstep it may
-    look right on one GPU and fail on the next.
+    look right on one GPU and fail on the next: from sm_70 on lanes of a warp need not keep step,
+    `volatile` or not, and `__syncwarp()` is what orders them.
 
     ## Example
     ```cuda
@@ -52,7 +53,9 @@ class SharedMemoryRace(Rule):
 
     ## Limits
     Found by simulating the launch that is shown, so a race that needs other parameters is not
-    seen. Two writes are a warning only: they may store the same value.
+    seen. Where the block or a size is not known, several are simulated, and what is a race only
+    in some of them is not reported. A function that is not known may be a barrier. Two writes
+    are a warning only: they may store the same value.
     """
 
     code, slug, severity = "CC401", "shared-memory-race", Severity.ERROR
@@ -60,13 +63,14 @@ class SharedMemoryRace(Rule):
     def check(self, analysis: KernelAnalysis) -> Iterator[Finding]:
         for race in analysis.races:
             first, second, order = KINDS[race.kind]
+            who = "lanes of a warp" if race.same_warp else "threads"
             yield Finding(
                 rule=self.code,
                 severity=Severity.WARNING if race.kind == "WAW" else Severity.ERROR,
                 span=race.spans[1],
                 kernel=analysis.name,
                 message=f"{race.array}: {first} at line {race.spans[0].line} and {second} at line "
-                f"{race.spans[1].line} by different threads, no barrier between ({order})",
+                f"{race.spans[1].line} by different {who}, no barrier between ({order})",
                 reason="the order of the two is not defined",
                 advice=_advice(race),
                 instances=(wording.instance(analysis),),
@@ -74,12 +78,18 @@ class SharedMemoryRace(Rule):
 
 
 def _advice(race: Race) -> str:
-    first, second = (span.line for span in race.spans)
-    if race.spans[0] == race.spans[1]:  # a barrier orders iterations, never the lanes of a store
+    barrier = "__syncwarp()" if race.same_warp else "__syncthreads()"
+    one, two = race.spans
+    if one == two:  # a barrier orders iterations, never the lanes of a store
         return (
             "let one thread write a location, or add with an atomic; iterations of a loop that "
-            "write it in turn need a __syncthreads() between them"
+            f"write it in turn need a {barrier} between them"
         )
-    if first < second:
-        return f"a __syncthreads() is needed between lines {first} and {second}"
-    return f"a __syncthreads() is needed after line {first}, before line {second} runs again"
+    unit, places = "line", (one.line, two.line)
+    if one.line == two.line:
+        unit, places = "column", (one.column, two.column)
+        if race.kind == "WAR" and places[0] > places[1]:  # s[i] += s[i + 1]
+            return f"keep what is read in a variable, and put a {barrier} before the write"
+    if places[0] < places[1]:
+        return f"a {barrier} is needed between {unit}s {places[0]} and {places[1]}"
+    return f"a {barrier} is needed after {unit} {places[0]}, before {unit} {places[1]} runs again"

@@ -201,7 +201,7 @@ class Machine:
         if self._races is not None:
             if stmt.scope == "warp":
                 self._races.warp_barrier(mask.lanes)
-            else:
+            else:  # an unknown one as well: nothing is called a race that may be ordered
                 self._races.block_barrier(mask.lanes)
         return mask
 

@@ -20,6 +20,7 @@ from coalescecheck.symbolic.footprint import Arrays, Enumerator, Footprint
 from coalescecheck.symbolic.form import Context, Form, Symbol, number
 from coalescecheck.symbolic.given_up import TOO_LARGE, given_up
 from coalescecheck.symbolic.interpret import Interpreter, TooLarge
+from coalescecheck.symbolic.kept_pointers import kept_pointers
 from coalescecheck.symbolic.lanes import Lanes, lanes_of
 from coalescecheck.symbolic.measure import Target
 from coalescecheck.symbolic.missing import Givable, unknown_size
@@ -244,7 +245,8 @@ class _Summarizer:
             self._kernel.arrays[s.name].space if s.name in self._kernel.arrays else Space.GLOBAL
             for s in bases
         }
-        if len(spaces) > 1:
+        loaded = [name.lstrip("*") for name in names if name.startswith("*")]
+        if len(spaces) > 1 or any(map(kept_pointers(self._kernel).may_be_near, loaded)):
             return "|".join(names), Space.GLOBAL, "the pointer may be shared or global"
         return "|".join(names), spaces.pop(), ""
 

@@ -104,7 +104,9 @@ def function(
 
 def method(session: Session, group: GroupType, name: str, arguments: list[Ex], node: Node) -> Ex:
     """A method of a group."""
-    if name in ("sync", "barrier_arrive", "barrier_wait"):
+    if name == "barrier_arrive":
+        return integer(0)  # a token; the wait for it is the barrier
+    if name in ("sync", "barrier_wait"):
         return _sync(session, group, node)
     if name in _SHUFFLES and arguments and group.kind == "tile":
         width = [integer(group.size)] if group.size else []

@@ -1,0 +1,138 @@
+"""Whether every access of a shared array stays in its row, so that rows can be moved.
+
+In: a subject, an array and its accesses.  Out: ``Rows``.  ``KEPT`` needs a simulation in which all
+stay in their rows, and columns that hang on nothing but what the simulation had: thread indices
+and known sizes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from coalescecheck.advice.offsets import Values, assignments
+from coalescecheck.advice.row_simulation import Rows, simulated
+from coalescecheck.advice.shared_arrays import keeps_to_rows
+from coalescecheck.advice.trial import Subject
+from coalescecheck.analysis import AccessResult
+from coalescecheck.ir.expr import Binary, Builtin, Cast, Const, Expr, Var, children
+from coalescecheck.ir.kernel import (
+    Array,
+    Atomic,
+    Kernel,
+    Load,
+    Loop,
+    Store,
+    expressions,
+    walk,
+)
+from coalescecheck.ir.mentions import mentioned
+from coalescecheck.ir.origins import origins_in
+from coalescecheck.ir.types import PTR
+
+__all__ = ["Rows", "rows_of"]
+
+LIMITED = ("%", "&")  # their right side limits what comes out, whatever the left one is
+
+
+def rows_of(subject: Subject, array: Array, mine: Sequence[AccessResult]) -> Rows:
+    """What is known of the accesses ``mine`` of ``array``; found once for a subject."""
+    if array.name not in subject.rows:
+        subject.rows[array.name] = _found(subject, array, mine)
+    return Rows(subject.rows[array.name])
+
+
+def _found(subject: Subject, array: Array, mine: Sequence[AccessResult]) -> Rows:
+    seen, as_launched = simulated(subject, array, mine)
+    if seen is Rows.LEFT:
+        return seen
+    by_form = keeps_to_rows(subject, array, mine)
+    if seen is Rows.LIKELY:
+        return Rows.LIKELY if by_form else Rows.LEFT
+    sure = by_form and _is_settled(subject, array, mine, as_launched=as_launched)
+    return Rows.KEPT if sure and not _is_counted(subject.kernel, array.name) else Rows.LIKELY
+
+
+def _is_settled(
+    subject: Subject, array: Array, mine: Sequence[AccessResult], *, as_launched: bool
+) -> bool:
+    """Whether the columns are the same in every block and for all values that are not known."""
+    known = subject.params.keys() if as_launched else ()
+    free = {param.name for param in subject.kernel.params} - set(known)
+    guards = " ".join(guard for result in mine for guard in result.guards)
+    if not as_launched and free & set(re.findall(r"\w+", guards)):
+        return False
+    values = Values(subject.kernel, subject.launch, subject.params)
+    sources = _Sources(subject.kernel)
+    ids = {result.access.id for result in mine}
+    row = array.dims[-1] * array.element_size
+    for stmt in walk(subject.kernel.body):
+        if isinstance(stmt, Load | Store | Atomic) and stmt.access in ids:
+            offset = values.offset(stmt.address, stmt)
+            if offset is None:
+                return False
+            columns = [term for term, factor in offset.terms if factor % row]
+            if any(name in free or name.startswith("blockIdx") for name in sources.of(columns)):
+                return False
+    return True
+
+
+class _Sources:
+    """The parameters and CUDA variables that values hang on."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._set: dict[str, list[Expr]] = {}
+        self._params = {param.name for param in kernel.params}
+        for stmt in walk(kernel.body):
+            for name, value in assignments(stmt):
+                self._set.setdefault(name, []).extend(() if value is None else (value,))
+            if isinstance(stmt, Loop):
+                for name in _counters(stmt):
+                    self._set.setdefault(name, []).append(stmt.condition)
+
+    def of(self, exprs: Sequence[Expr]) -> set[str]:
+        """All names behind the expressions."""
+        found: set[str] = set()
+        waiting = list(exprs)
+        seen: set[str] = set()
+        while waiting:
+            expr = waiting.pop()
+            match expr:
+                case Builtin():
+                    found.add(expr.name)
+                case Var() if expr.name not in seen:
+                    seen.add(expr.name)
+                    found |= {expr.name} & self._params
+                    waiting += self._set.get(expr.name, ())
+                case Binary(op=op, right=Const()) if op in LIMITED:
+                    continue
+                case _:
+                    waiting += children(expr)
+        return found
+
+
+def _counters(loop: Loop) -> set[str]:
+    """The variables of which the condition decides how far they go."""
+    changed = {name for stmt in walk((*loop.body, *loop.step)) for name, _ in assignments(stmt)}
+    return changed & mentioned(loop.condition).variables
+
+
+def _is_counted(kernel: Kernel, array: str) -> bool:
+    """Whether an address in the array becomes a number: what is made of that may hang on the length
+    of the rows."""
+    origins = origins_in(kernel)
+    return any(
+        array in origins.known(expr.operand)
+        for stmt in walk(kernel.body)
+        for expr in _casts(expressions(stmt))
+        if expr.operand.type == PTR and expr.type != PTR
+    )
+
+
+def _casts(exprs: Iterable[Expr]) -> Iterator[Cast]:
+    waiting = list(exprs)
+    while waiting:
+        expr = waiting.pop()
+        if isinstance(expr, Cast):
+            yield expr
+        waiting += children(expr)

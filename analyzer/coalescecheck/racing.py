@@ -1,0 +1,162 @@
+"""Races that do not come from what was made up to simulate a kernel at all.
+
+In: runs of a kernel's samples.  Out: the races of the kernel.  Where the block or sizes are made up
+or were made smaller, threads may meet that no real launch lets meet: a row of a tile is shorter
+than the block, or parts of dynamic shared memory overlap.  Such a kernel is simulated again, at
+sizes no smaller than the block and with other blocks; what is a race must be one in every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from coalescecheck.analysis import Race
+from coalescecheck.facts import Fact
+from coalescecheck.ir.expr import builtins_of
+from coalescecheck.ir.kernel import Kernel, expressions, walk
+from coalescecheck.launch import WARP_SIZE, Dim3, Launch
+from coalescecheck.sampling import SAMPLE_BLOCK, Sample, samples
+from coalescecheck.simulate import Race as Seen
+from coalescecheck.simulate import Simulation, course_of, simulate
+from coalescecheck.source import Span
+
+MAX_STEPS = 2000  # statements executed for one more sample
+ENOUGH_SHARED = 227 << 10  # bytes: no block has more
+ENOUGH_STEPS = 10_000  # in all of them
+SHAPES = "16x16 32x8 16x8 16x4 32x4 8x8 32x2 32x32 8x4 64x4 32x16 128x2 4x4"
+# blocks that kernels are written for, by the axes they use
+BLOCKS = {
+    "x": [Dim3(256), Dim3(32), Dim3(128)],
+    "y": [Dim3(1, y) for y in (256, 16, 4)],
+    "xy": [Dim3(*map(int, shape.split("x"))) for shape in SHAPES.split()],
+    "xyz": [Dim3(8, 8, 4), Dim3(4, 4, 4), Dim3(8, 8, 8), Dim3(16, 4, 4), Dim3(32, 4, 2)],
+}
+
+
+Meeting = tuple[Span, Span, str]  # the places of two accesses, and the kind of race
+Runs = Sequence[tuple[Sample, Simulation]]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A kernel and what is known of its launch; races that are ``expected`` are not asked for."""
+
+    kernel: Kernel
+    launch: Launch
+    params: Mapping[str, int]
+    facts: Mapping[str, Fact]
+    expected: frozenset[Meeting] = frozenset()
+
+
+def meetings(kernel: Kernel, runs: Runs) -> frozenset[Meeting]:
+    """All that look like races in ``runs``."""
+    return frozenset(_meeting(kernel, race) for _, run in runs for race in run.races)
+
+
+def races(question: Question, runs: Runs) -> tuple[Race, ...]:
+    """The races that ``runs`` show and no other run contradicts."""
+    found = [
+        race
+        for _, run in runs
+        for race in run.races
+        if race.certain and _meeting(question.kernel, race) not in question.expected
+    ]
+    if not found:
+        return ()
+    every = [run for _, run in runs]
+    if _is_made_up(question, runs):
+        every = _tried(question, every, found)
+    if not every:
+        return ()
+    shown = [race for race in found if all(_shows(run, race) for run in every)]
+    sure = {_group(race) for race in shown if all(_names(run, race) for run in every)}
+    kept: dict[tuple[object, ...], Race] = {}
+    for race in shown:
+        if _group(race) in sure and not all(_names(run, race) for run in every):
+            continue
+        one, two, kind = _meeting(question.kernel, race)
+        key = (race.array, one, two, kind)
+        same_warp = race.same_warp and (key not in kept or kept[key].same_warp)
+        kept[key] = Race(race.array, (one, two), kind, same_warp)
+    return tuple(kept.values())
+
+
+def _meeting(kernel: Kernel, race: Seen) -> Meeting:
+    one, two = (kernel.accesses[access].span for access in (race.first, race.second))
+    return one, two, race.kind
+
+
+def _tried(
+    question: Question, runs: Sequence[Simulation], found: Sequence[Seen]
+) -> list[Simulation]:
+    """The runs that a launch may be like, and further ones until no race is left to doubt."""
+    every = [run for run in runs if not run.out_of_bounds]
+    steps = 0
+    for sample in _others(question):
+        left = [race for race in found if all(_shows(run, race) for run in every)]
+        if not left or steps > ENOUGH_STEPS:
+            break
+        run = _run(question.kernel, sample)
+        steps += run.steps
+        if not run.out_of_bounds:
+            every.append(run)
+    return every
+
+
+def _is_made_up(question: Question, runs: Runs) -> bool:
+    free = any(
+        param.type.is_integer and param.name not in question.params
+        for param in question.kernel.params
+    )
+    reduced = any(sample.reduced for sample, _ in runs)
+    return free or reduced or question.launch.block is None
+
+
+def _others(question: Question) -> Iterator[Sample]:
+    """Samples at sizes that are no smaller than the block, for blocks that the kernel may have."""
+    launch = question.launch
+    for block in (launch.block,) if launch.block else (SAMPLE_BLOCK, *_blocks(question.kernel)):
+        size = -(-block.size // WARP_SIZE) * WARP_SIZE
+        shared = launch.shared_bytes or ENOUGH_SHARED
+        concrete = replace(launch, block=block, shared_bytes=shared)
+        yield from samples(
+            question.kernel, concrete, question.params, question.facts, size, (size,)
+        )
+
+
+def _blocks(kernel: Kernel) -> Sequence[Dim3]:
+    used = {name for s in walk(kernel.body) for e in expressions(s) for name in builtins_of(e)}
+    axes = "".join(axis for axis in "xyz" if f"threadIdx.{axis}" in used)
+    return BLOCKS.get(axes, BLOCKS["xyz" if "z" in axes else "x"])
+
+
+def _run(kernel: Kernel, sample: Sample) -> Simulation:
+    return simulate(
+        kernel,
+        sample.launch,
+        params=sample.params,
+        blocks=sample.blocks,
+        max_steps=MAX_STEPS,
+        course=course_of(kernel),
+    )
+
+
+def _group(race: Seen) -> tuple[str, int, str]:
+    """Which of several earlier accesses is named may hang on the order in which threads come."""
+    return race.array, race.second, race.kind
+
+
+def _reaches(run: Simulation, race: Seen) -> bool:
+    return all(run.traces[access].requests for access in (race.first, race.second))
+
+
+def _shows(run: Simulation, race: Seen) -> bool:
+    """Whether the later access is in such a race in this run too, if both are reached."""
+    return not _reaches(run, race) or any(_group(other) == _group(race) for other in run.races)
+
+
+def _names(run: Simulation, race: Seen) -> bool:
+    """Whether the run has the very race, if both accesses are reached."""
+    mine = (race.first, *_group(race))
+    return not _reaches(run, race) or any((o.first, *_group(o)) == mine for o in run.races)

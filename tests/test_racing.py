@@ -1,0 +1,190 @@
+"""Races are those of the kernel, not of the sizes that were made up to simulate it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import coalescecheck
+
+# A sum over the rows of a 16x16 block, with all the barriers it needs.
+ROWS = """
+__global__ void sums(float *out, const float *in)
+{
+    __shared__ float tile[16][16];
+    int x = threadIdx.x, y = threadIdx.y;
+    tile[y][x] = in[y * 16 + x];
+    __syncthreads();
+    for (int step = 1; step < 16; step *= 2) {
+        if (y % (2 * step) == 0)
+            tile[y][x] += tile[y + step][x];
+        __syncthreads();
+    }
+    out[y * 16 + x] = tile[y][x];
+}
+"""
+# Two arrays of n elements in dynamic shared memory, for blocks of n threads.
+PARTS = """
+__global__ void parts(float *out, const float *in, int n)
+{
+    extern __shared__ float all[];
+    float *one = all, *two = all + n;
+    int i = threadIdx.x;
+    one[i] = in[i];
+    two[i] = in[n + i];
+    __syncthreads();
+    one[i] = 2 * two[i];
+    out[i] = one[i];
+}
+"""
+LAUNCH = "void run(float *out, float *in, int n) { parts<<<1, 64, 1024>>>(out, in, n); }"
+# So many iterations at n = 64 that smaller sizes are simulated.
+LONG = """
+// coalescecheck: block(64) grid(1) n=64
+__global__ void parts(float *out, const float *in, int n)
+{
+    __shared__ float all[128];
+    float *one = all, *two = all + n, sum = 0;
+    int i = threadIdx.x;
+    one[i] = in[i];
+    two[i] = in[n + i];
+    __syncthreads();
+    for (int k = 0; k < n; ++k)
+        sum += in[k * n + i];
+    one[i] = 2 * two[i];
+    out[i] = one[i] + sum;
+}
+"""
+# Neighbours are read while they may already be written.
+SHIFT = """
+__global__ void shift(float *out, const float *in, int n)
+{
+    extern __shared__ float all[];
+    int i = threadIdx.x;
+    all[i] = i < n ? in[i] : 0;
+    __syncthreads();
+    float next = i + 1 < blockDim.x ? all[i + 1] : 0;
+    all[i] = next;
+    out[i] = all[i];
+}
+"""
+# Four threads along y, which the assumed block does not have.
+COLUMN = """
+__global__ void column(float *out, const float *in)
+{
+    __shared__ float all[4];
+    int y = threadIdx.y;
+    all[y] = in[blockIdx.x * 4 + y];
+    all[y] *= 2;
+    __syncthreads();
+    out[blockIdx.x * 4 + y] = all[3 - y];
+}
+"""
+# Two parts of a row, 16 threads wide.
+HALO = """
+__global__ void halo(float *out, const float *in)
+{
+    __shared__ float tile[4][32];
+    int x = threadIdx.x, y = threadIdx.y;
+    tile[y][x] = in[y * 32 + x];
+    tile[y][x + 16] = in[y * 32 + x + 16];
+    __syncthreads();
+    out[y * 16 + x] = tile[y][x] + tile[y][31 - x];
+}
+"""
+TWO_DIMENSIONS = """
+__global__ void flip(float *out, const float *in)
+{
+    __shared__ float tile[16][16];
+    tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * 16 + threadIdx.x];
+    out[threadIdx.y * 16 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        pytest.param(ROWS, [], id="a row of the assumed block is longer than one of the tile"),
+        pytest.param(PARTS + LAUNCH, [], id="parts of a size that is not known overlap"),
+        pytest.param(LONG, [], id="parts of a size that was made smaller overlap"),
+        pytest.param(COLUMN, [], id="threads that the assumed block has along x"),
+        pytest.param(HALO, [], id="a row of the assumed block is longer than a part"),
+        pytest.param(SHIFT, ["WAR"], id="neighbours, whatever the sizes"),
+        pytest.param(TWO_DIMENSIONS, ["RAW"], id="a transpose, whatever the block"),
+        pytest.param(
+            "// coalescecheck: block(64) grid(1)\n" + SHIFT, ["WAR"], id="neighbours, one launch"
+        ),
+    ],
+)
+def test_races_hang_on_nothing_that_is_made_up(tmp_path: Path, text: str, kinds: list[str]) -> None:
+    path = tmp_path / "kernel.cu"
+    path.write_text(text, encoding="utf-8")
+    (kernel,) = coalescecheck.analyze(path).kernels
+    assert [race.kind for race in kernel.races] == kinds
+
+
+def test_a_race_that_no_other_sample_reaches_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "kernel.cu"
+    path.write_text(
+        TWO_DIMENSIONS.replace("const float *in)", "const float *in, int n)").replace(
+            "    tile", "    if (n < 50)\n        tile"
+        ),
+        encoding="utf-8",
+    )
+    (kernel,) = coalescecheck.analyze(path).kernels
+    assert [race.kind for race in kernel.races] == ["RAW"]
+
+
+BETWEEN = """
+{before}
+// coalescecheck: block(64) grid(1)
+__global__ void turn(float *out, const float *in)
+{{
+    __shared__ float all[64];
+    {declared}
+    all[threadIdx.x] = in[threadIdx.x];
+    {between}
+    out[threadIdx.x] = all[63 - threadIdx.x];
+}}
+"""
+BARRIER = "__shared__ cuda::barrier<cuda::thread_scope_block> bar;"
+GROUP = "auto block = cooperative_groups::this_thread_block();"
+
+
+@pytest.mark.parametrize(
+    ("parts", "kinds"),
+    [
+        pytest.param({"between": ""}, ["RAW"], id="nothing"),
+        pytest.param({"between": "out[0] = sqrtf(in[0]);"}, ["RAW"], id="a known function"),
+        pytest.param({"between": "bar.arrive_and_wait();", "declared": BARRIER}, [], id="at once"),
+        pytest.param(
+            {"between": "auto t = bar.arrive(); bar.wait(std::move(t));", "declared": BARRIER},
+            [],
+            id="in two steps",
+        ),
+        pytest.param(
+            {"between": "auto t = block.barrier_arrive(); block.barrier_wait(std::move(t));",
+             "declared": GROUP},
+            [],
+            id="a group in two steps",
+        ),
+        pytest.param(
+            {"between": "block.barrier_arrive();", "declared": GROUP}, ["RAW"], id="nobody waits"
+        ),
+        pytest.param({"between": 'asm volatile("barrier.sync 1, 64;");'}, [], id="assembly"),
+        pytest.param(
+            {"between": "all_here();", "before": "extern __device__ void all_here();"},
+            [],
+            id="a function that is defined elsewhere",
+        ),
+    ],
+)  # fmt: skip
+def test_what_may_be_a_barrier_orders(
+    tmp_path: Path, parts: dict[str, str], kinds: list[str]
+) -> None:
+    path = tmp_path / "kernel.cu"
+    path.write_text(BETWEEN.format(**({"before": "", "declared": ""} | parts)), encoding="utf-8")
+    (kernel,) = coalescecheck.analyze(path).kernels
+    assert [race.kind for race in kernel.races] == kinds

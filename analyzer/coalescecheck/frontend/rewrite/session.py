@@ -199,6 +199,11 @@ class Session:
         self.say(node, "warning", f"type `{name}` is not known: accesses of its size are unknown")
         return types.Unknown(self.output_unknown(types.mangled([name]), ""))
 
+    def undecided_type(self, name: str, node: Node) -> CType:
+        """A class template whose arguments do not tell which specialisation is meant."""
+        self.say(node, "warning", f"which specialisation of `{name}` is meant is not known")
+        return types.Unknown(self.output_unknown(types.mangled([name]), ""))
+
     def original(self, node: Node) -> str:
         """The text of an operator as the user wrote it (repairs may have disguised it)."""
         return self._code[node.start_byte : node.end_byte].decode("utf-8", "replace")

@@ -228,3 +228,27 @@ __global__ void open_type(float *out)
     out[place_of(T(), i)] = 0;  // expect: out store data-dependent
     out[any(T(), i)] = 0;       // expect: out store sectors=8
 }
+
+// --- arguments that launches of other templates compute ---
+
+template <int N> struct Number { static constexpr int value = N; };
+
+template <typename T, int N>
+__global__ void computed(T *out)
+{
+    out[N * threadIdx.x] = 0;  // expect: out store sectors=16 @T=float; out store sectors=32 @T=int; out store sectors=16 @T=double; out store sectors=16 @T=unsigned char; out store sectors=2 @T=short
+}
+
+template <typename T, int A, int B> void computed_for(void *p)
+{
+    computed<T, 16 / sizeof(T)><<<1, 64>>>((T *)p);
+    computed<int, Number<A / B>::value + (A & 15)><<<1, 64>>>((int *)p);  // 1 + 7
+    computed<short, (A > B) * (A & 4) / 4 ^ 0><<<1, 64>>>((short *)p);    // 1
+}
+
+void computed_too(void *p)
+{
+    computed_for<float, 7, 4>(p);
+    computed_for<double, 7, 4>(p);
+    computed_for<unsigned char, 7, 4>(p);
+}

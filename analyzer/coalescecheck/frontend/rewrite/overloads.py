@@ -109,7 +109,7 @@ class Overloads:
     def _wanted(self, choice: Choice) -> dict[int, CType]:
         nodes = parameter_nodes(choice.entry)
         return {
-            i: types.strip(self.parameter_type(n, choice.env))
+            i: _plain(self.parameter_type(n, choice.env))
             for i, n in enumerate(nodes)
             if not is_pack(n)
         }
@@ -431,6 +431,14 @@ class Overloads:
                 if len(parameter_nodes(entry)) >= 1 and actual != types.VOID:
                     return 5.0
         return None
+
+
+def _plain(type_: CType) -> CType:
+    """The type without references and all qualifiers, which no template argument decides on."""
+    type_ = types.strip(type_)
+    if isinstance(type_, types.Pointer):
+        return types.Pointer(_plain(type_.target))
+    return type_
 
 
 def _is_no_type(type_: CType) -> bool:

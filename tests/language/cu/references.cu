@@ -154,3 +154,27 @@ __global__ void unread_references(float *out, const float *in)
 }
 
 void unread_references_too(float *p, const float *q) { unread_references<<<1, 32>>>(p, q); }
+
+// The same without names.
+template <typename... A> __device__ float count(const A &...) { return sizeof...(A); }
+template <typename... A> __device__ float values(A...) { return sizeof...(A); }
+template <typename T> __device__ float unnamed(const T &) { return 1; }
+struct Ignores {
+    __device__ float operator()(const float &, int i) const { return i; }
+};
+
+__global__ void references_without_names(float *out, const float *in)
+{
+    int i = threadIdx.x;
+    out[i] = count(in[i], in[2 * i]);          // expect: out store sectors=4
+    out[i] = values(in[i], in[2 * i]);         // expect: in load sectors=4; in load sectors=8; out store sectors=4
+    out[i] = unnamed(in[i]);                   // expect: out store sectors=4
+    out[i] = Ignores()(in[i], i);              // expect: out store sectors=4
+    auto f = [](const float &, float) { return 2.f; };
+    out[i] = f(in[i], in[2 * i]);              // expect: in load sectors=8; out store sectors=4
+}
+
+void references_without_names_too(float *p, const float *q)
+{
+    references_without_names<<<1, 32>>>(p, q);
+}

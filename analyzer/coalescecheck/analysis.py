@@ -227,15 +227,11 @@ class AccessResult:
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """Two threads of a block touch one location, one writes, and no barrier is between.
-
-    ``sizes``: empty, or the made-up sizes it was seen with where it was not with others.
-    """
+    """Two threads of a block touch one location, one writes, and no barrier is between."""
 
     array: str
     spans: tuple[Span, Span]
     kind: str  # RAW | WAR | WAW
-    sizes: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ kernel that takes long to read that is all that is checked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coalescecheck.analysis import AccessResult, Count, Race, Verified
@@ -18,7 +18,6 @@ from coalescecheck.facts import Fact
 from coalescecheck.ir.kernel import Kernel, Param, Space
 from coalescecheck.launch import WARP_SIZE, Dim3, Launch
 from coalescecheck.simulate import UNDEFINED, AccessTrace, Simulation, course_of, simulate
-from coalescecheck.simulate import Race as SimulatedRace
 from coalescecheck.symbolic import Summary, summarize
 from coalescecheck.symbolic.fits import met_by_small_sizes
 
@@ -66,8 +65,7 @@ def verify(
 ) -> Checked:
     """Simulate sampled warps of ``kernel`` and compare."""
     verdicts: dict[int, Verified] = {}
-    runs: list[tuple[str, Simulation]] = []  # each with the sizes that were made up for it
-    whole: list[Simulation] = []
+    races: dict[tuple[object, ...], Race] = {}
     problems: list[str] = []
     steps = 0
     most = SMALL_VALUE if summary.work > MAX_WORK else None
@@ -87,14 +85,13 @@ def verify(
             course=course,
         )
         steps += run.steps
-        runs.append((_made_up(sample, params), run))
-        if choices is not shorter:
-            whole.append(run)
+        for race in _races(kernel, run):
+            races.setdefault((race.array, race.spans, race.kind), race)
         _compare(kernel, sample, run, summary, verdicts, problems)
         if enough and choices is not shorter and _stopped(verdicts):
             choices, steps = shorter, 0
     results = tuple(replace(a, verified=verdicts[a.access.id]) for a in summary.accesses)
-    return Checked(results, tuple(_races(kernel, runs, whole)), tuple(problems))
+    return Checked(results, tuple(races.values()), tuple(problems))
 
 
 def _stopped(verdicts: Mapping[int, Verified]) -> bool:
@@ -139,12 +136,6 @@ def _value(param: Param, value: int) -> int:
     if param.name.startswith("sizeof("):
         return UNKNOWN_SIZE
     return 1 if param.type.name == "bool" else value
-
-
-def _made_up(sample: Sample, params: Mapping[str, int]) -> str:
-    """The sizes that the sample made up, in words."""
-    free = [f"{n}={v}" for n, v in sample.params.items() if n not in params]
-    return ", ".join(free)
 
 
 def _blocks(grid: Dim3) -> tuple[tuple[int, int, int], ...]:
@@ -317,27 +308,13 @@ def _text(count: Count) -> str:
     return f"{count.min}..{count.max} (mean {count.mean})"
 
 
-def _races(
-    kernel: Kernel, runs: Sequence[tuple[str, Simulation]], whole: Sequence[Simulation]
-) -> Iterator[Race]:
-    """Each race once.  One that a ``whole`` run with other made-up sizes was free of, though it
-    got to both accesses, may need sizes that no real launch has: it carries those it was seen
-    with."""
-    seen: dict[tuple[object, ...], Race] = {}
-    for sizes, run in runs:
-        for race in run.races:
-            first, second = (kernel.accesses[i].span for i in (race.first, race.second))
-            if race.certain and (race.array, first, second, race.kind) not in seen:
-                free = any(_free(race, other) for other in whole)
-                seen[race.array, first, second, race.kind] = Race(
-                    race.array, (first, second), race.kind, sizes if free else ""
-                )
-    yield from seen.values()
-
-
-def _free(race: SimulatedRace, run: Simulation) -> bool:
-    """Whether a run that executed both accesses shows no such race."""
-    alike = (race.array, race.first, race.second, race.kind)
-    return all(run.traces[i].requests for i in (race.first, race.second)) and all(
-        (other.array, other.first, other.second, other.kind) != alike for other in run.races
-    )
+def _races(kernel: Kernel, run: Simulation) -> list[Race]:
+    return [
+        Race(
+            race.array,
+            (kernel.accesses[race.first].span, kernel.accesses[race.second].span),
+            race.kind,
+        )
+        for race in run.races
+        if race.certain
+    ]

@@ -152,46 +152,6 @@ def test_races(kind: str, lines: tuple[int, int], severity: str, advice: str) ->
     assert finding.span == second
 
 
-@pytest.mark.parametrize("kind", ["RAW", "WAW"])
-def test_a_race_of_some_sizes_only_is_a_note(kind: str) -> None:
-    spans = Span(PATH, 5, 5), Span(PATH, 7, 5)
-    (finding,) = rules.check(kernel(races=(Race("tile", spans, kind, "n=37"),)))
-    assert str(finding.severity) == "note"
-    assert "made-up sizes: n=37;" in finding.reason
-
-
-ROWS = """
-// coalescecheck: block(32,4) grid(1)
-__global__ void rows(float *out, const float *in, int n)
-{
-    __shared__ float buffer[256];
-    float *row = buffer + threadIdx.y * n / 4;
-    for (int i = threadIdx.x; i < (n + 3) / 4; i += 32) row[i] = in[i];
-    __syncwarp();
-    for (int i = threadIdx.x; i < (n + 3) / 4; i += 32) out[i] = row[BACK];
-}
-"""
-
-
-@pytest.mark.parametrize(
-    ("read", "options", "severities"),
-    [
-        # rows of n / 4 floats lie apart where 4 divides n: of 37 the last float is the next row's
-        ("(n - 1) / 4 - i", {}, {"note"}),
-        ("(n - 1) / 4 - i", {"assume": ["n % 4 == 0"]}, set()),
-        ("(n - 1) / 4 - i", {"params": {"n": 37}}, {"error", "warning"}),
-        ("i + n / 4", {}, {"error", "note"}),  # the next row at any size
-    ],
-)
-def test_races_of_made_up_sizes(
-    read: str, options: dict[str, Any], severities: set[str], tmp_path: Path
-) -> None:
-    path = tmp_path / "k.cu"
-    path.write_text(ROWS.replace("BACK", read))
-    report = coalescecheck.analyze(path, select=["CC401"], **options)
-    assert {str(finding.severity) for finding in report.findings} == severities
-
-
 @pytest.mark.parametrize(
     ("verified", "words"),
     [

@@ -221,7 +221,6 @@ def _race(race: Race) -> dict[str, Any]:
         "array": race.array,
         "lines": [span.line for span in race.spans],
         "kind": race.kind,
-        "sizes": race.sizes,
     }
 
 

@@ -52,8 +52,7 @@ class SharedMemoryRace(Rule):
 
     ## Limits
     Found by simulating the launch that is shown, so a race that needs other parameters is not
-    seen. Two writes are a warning only: they may store the same value. A race that is seen with
-    some made-up sizes and not with others is a note: `--param` and `--assume` say what sizes are.
+    seen. Two writes are a warning only: they may store the same value.
     """
 
     code, slug, severity = "CC401", "shared-memory-race", Severity.ERROR
@@ -63,28 +62,15 @@ class SharedMemoryRace(Rule):
             first, second, order = KINDS[race.kind]
             yield Finding(
                 rule=self.code,
-                severity=_severity(race),
+                severity=Severity.WARNING if race.kind == "WAW" else Severity.ERROR,
                 span=race.spans[1],
                 kernel=analysis.name,
                 message=f"{race.array}: {first} at line {race.spans[0].line} and {second} at line "
                 f"{race.spans[1].line} by different threads, no barrier between ({order})",
-                reason=_reason(race),
+                reason="the order of the two is not defined",
                 advice=_advice(race),
                 instances=(wording.instance(analysis),),
             )
-
-
-def _severity(race: Race) -> Severity:
-    if race.sizes:
-        return Severity.NOTE
-    return Severity.WARNING if race.kind == "WAW" else Severity.ERROR
-
-
-def _reason(race: Race) -> str:
-    undefined = "the order of the two is not defined"
-    if not race.sizes:
-        return undefined
-    return f"{undefined} (made-up sizes: {race.sizes}; not with others, so maybe never)"
 
 
 def _advice(race: Race) -> str:

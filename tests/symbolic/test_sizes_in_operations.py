@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import pytest
@@ -41,3 +42,18 @@ def test_the_count_holds_for_every_size(index: str) -> None:
         assert count(found).min <= sectors <= count(found).max, n
         if settled and n % int(settled[2]) == 0:
             assert sectors == int(settled[1]), n
+
+
+@pytest.mark.parametrize("block", [(32, 4), (64, 2), (16, 4), (8, 4, 2)])
+@pytest.mark.parametrize("row", ["y * n // 4", "(y + 2) * n % 7", "y * (n // 3) // 5"])
+def test_rows_that_a_warp_shares_move_it_as_a_whole(row: str, block: tuple[int, ...]) -> None:
+    threads = "int x = (int)threadIdx.x, y = (int)threadIdx.y;"
+    body = f"{threads} o[{row.replace('//', '/')} + x] = 1;"
+    found = count(result(body, "o", block=block, grid=(1,)))
+    for n in range(100):
+        for warp in range(math.prod(block) // 32):
+            threads_of = [divmod(t, block[0]) for t in range(32 * warp, 32 * warp + 32)]
+            places = {eval(row, {"n": n, "y": y % block[1]}) * 4 + x * 4 for y, x in threads_of}
+            assert found.min <= len({place // 32 for place in places}) <= found.max, n
+    if block[0] % 32 == 0:
+        assert (found.min, found.max) == (4, 5)

@@ -270,10 +270,15 @@ class Context:
         return known
 
     def _kind(self, monomial: Monomial) -> _Kind:
-        if not any(self.generators[g].varying for g in monomial):
+        moving = tuple(g for g in monomial if self.generators[g].varying)
+        if not moving:
             return _Kind.UNIFORM
-        only_threads = self.leaves(Form({monomial: 1})) <= self.of_kind["tid"]
-        return _Kind.THREADS if only_threads else _Kind.DIFFERS
+        if not self.leaves(Form({moving: 1})) <= self.of_kind["tid"]:
+            return _Kind.DIFFERS
+        if len(moving) == len(monomial):
+            return _Kind.THREADS
+        # a row that is the same for a whole warp, times what is the same for all
+        return _Kind.DIFFERS if self.varying(Form({moving: 1})) else _Kind.UNIFORM
 
     def leaves(self, form: Form) -> frozenset[int]:
         """Ids of all symbols the form depends on, through atoms."""

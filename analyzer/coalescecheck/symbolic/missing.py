@@ -52,7 +52,8 @@ class Givable:
         """Why it is not known where a per-thread array lies: ``symbols`` decide that."""
         symbols = list(symbols)
         names = " and ".join(f"`{symbol.name}`" for symbol in symbols)
-        return f"{names} decides between registers and local memory{self.settled(symbols)}"
+        decide = "decides" if len(symbols) == 1 else "decide"
+        return f"{names} {decide} between registers and local memory{self.settled(symbols)}"
 
     def _option(self, symbol: Symbol) -> str | None:
         match symbol.kind:

@@ -36,6 +36,7 @@ FUNCTIONS = {
     "clz": "clz",
     "ffs": "ffs",
 }
+_TRUTHS = ("lt0", "eq0", "all", "any")
 WITH_DATA = ("wrap", "table")  # the numbers of the atom follow its argument: wrap(i, 8, 0)
 
 
@@ -103,25 +104,31 @@ class Renderer:
             known = self._conditions[guard] = self._condition(guard)
         return known
 
-    def _condition(self, guard: Form) -> str:
+    def _condition(self, guard: Form, negated: bool = False) -> str:
         found = _single(self._ctx, guard)
-        if found is not None:
-            atom, negated = found
-            left = Form({m: c for m, c in atom.args[0].terms.items() if c > 0})
-            right = -Form({m: c for m, c in atom.args[0].terms.items() if c < 0})
-            sign = {("lt0", False): "<", ("lt0", True): ">=", ("eq0", False): "=="}
-            symbol = sign.get((atom.op, negated), "!=")
-            return f"{self.text(left)} {symbol} {self.text(right)}"
-        return self.text(guard)
+        if found is None:
+            return f"!({self.text(guard)})" if negated else self.text(guard)
+        atom, turned = found
+        negated ^= turned
+        if atom.op in ("all", "any"):
+            word = " && " if (atom.op == "all") != negated else " || "
+            parts = [self._condition(arg, negated) for arg in atom.args]
+            return word.join(f"({p})" if " && " in p or " || " in p else p for p in parts)
+        left = Form({m: c for m, c in atom.args[0].terms.items() if c > 0})
+        right = -Form({m: c for m, c in atom.args[0].terms.items() if c < 0})
+        sign = {("lt0", False): "<", ("lt0", True): ">=", ("eq0", False): "=="}
+        symbol = sign.get((atom.op, negated), "!=")
+        return f"{self.text(left)} {symbol} {self.text(right)}"
 
 
 def _single(ctx: Context, guard: Form) -> tuple[Atom, bool] | None:
+    """The comparison, or the several, that a truth value is, and whether it is their opposite."""
     for form, negated in ((guard, False), (Form({(): 1}) - guard, True)):
         if len(form.terms) == 1 and not form.constant:
             (monomial, coefficient), *_ = form.terms.items()
             generator = ctx.generators[monomial[0]]
             alone = coefficient == 1 and len(monomial) == 1
-            if alone and isinstance(generator, Atom) and generator.op in ("lt0", "eq0"):
+            if alone and isinstance(generator, Atom) and generator.op in _TRUTHS:
                 return generator, negated
     return None
 

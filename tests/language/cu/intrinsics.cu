@@ -75,6 +75,14 @@ __global__ void votes(int *out, const int *in)
     out[__syncthreads_count(1)] = 5;  // expect: out store sectors=1
 }
 
+__global__ void promised_alignment(float *out, const float *in)
+{
+    const float4 *four = static_cast<const float4 *>(__builtin_assume_aligned(in, 16));
+    float *one = (float *)__builtin_assume_aligned(out, 32, 4);
+    float4 v = four[threadIdx.x];  // expect: in load sectors=16
+    one[2 * threadIdx.x] = v.x;    // expect: out store sectors=8
+}
+
 void run(float *p, const float *q, int *k, const int *n, void *v)
 {
     cache_hints<<<1, 128>>>(p, q, (float4 *)v);
@@ -82,4 +90,5 @@ void run(float *p, const float *q, int *k, const int *n, void *v)
     shared_atomics<<<1, 128>>>(k);
     shuffles<<<1, 128>>>(p, q);
     votes<<<1, 128>>>(k, n);
+    promised_alignment<<<1, 128>>>(p, q);
 }

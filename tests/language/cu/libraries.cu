@@ -48,3 +48,31 @@ void run(float *p, const half *h)
     collectives<<<2, 128>>>(p, p);
     fragments<<<1, 32>>>(p, h, h);
 }
+
+// --- std::aligned_storage: several elements move as one ---
+
+template <typename T> __device__ void move_four(T *to, T *from, int d, int s)
+{
+    typedef typename std::aligned_storage<4 * sizeof(T), 4 * alignof(T)>::type Four;
+    ((Four *)to)[d] = ((Four *)from)[s];  // expect: in load sectors=16 @T=float; out store sectors=16 @T=float; in load sectors=8 @T=short; out store sectors=8 @T=short
+}
+template <typename T> __device__ void move_four(T *to, volatile T *from, int d, int s)
+{
+    to[d] = from[s];
+}
+
+template <typename T> __global__ void fours(T *out, T *in)
+{
+    T mine[4];
+    move_four(mine, in, 0, threadIdx.x);
+    for (int i = 0; i < 4; i++) mine[i] += 1;
+    move_four(out, mine, threadIdx.x, 0);
+    auto *pairs = (std::aligned_storage_t<8, 8> *)out;
+    pairs[2 * threadIdx.x] = pairs[0];  // expect: out load sectors=1; out store sectors=16
+}
+
+void fours_too(float *p, short *s)
+{
+    fours<<<1, 64>>>(p, p);
+    fours<<<1, 64>>>(s, s);
+}

@@ -123,3 +123,58 @@ void array_references_too(float *p)
 {
     array_references<<<1, 32>>>(p);
 }
+
+// A reference that a call never reads loads nothing, one that it reads now and then only then.
+__device__ float second(const float &first, const float &other) { return 2 * other; }
+__device__ float either(const float &first, const float &other, bool one)
+{
+    return one ? first : other;  // expect: in load sectors=2; in load sectors=4
+}
+__device__ float above(const float &value, int bound)
+{
+    if (bound < 1) return 0;
+    return value;  // expect: in load sectors=6
+}
+__device__ float passed(const float &value, const float &unread)
+{
+    return second(unread, value);  // expect: in load sectors=8
+}
+__device__ float size(const float &value) { return sizeof(value); }
+__device__ float sum(const float &a, const float &b, int i) { return i < 8 && a < 0 ? 1 : b; }  // expect: in load sectors=1; in load data-dependent
+
+__global__ void unread_references(float *out, const float *in)
+{
+    int i = threadIdx.x;
+    out[i] = second(in[i], in[2 * i]);  // expect: in load sectors=8; out store sectors=4
+    out[i + 32] = either(in[i], in[2 * i], i < 16);  // expect: out store sectors=4
+    out[i + 64] = above(in[2 * i], i / 8);          // expect: out store sectors=4
+    out[i + 96] = passed(in[2 * i], in[i]);             // expect: out store sectors=4
+    out[i + 128] = size(in[i]);                         // expect: out store sectors=4
+    out[i + 160] = sum(in[i], in[2 * i], i);            // expect: out store sectors=4
+}
+
+void unread_references_too(float *p, const float *q) { unread_references<<<1, 32>>>(p, q); }
+
+// The same without names.
+template <typename... A> __device__ float count(const A &...) { return sizeof...(A); }
+template <typename... A> __device__ float values(A...) { return sizeof...(A); }
+template <typename T> __device__ float unnamed(const T &) { return 1; }
+struct Ignores {
+    __device__ float operator()(const float &, int i) const { return i; }
+};
+
+__global__ void references_without_names(float *out, const float *in)
+{
+    int i = threadIdx.x;
+    out[i] = count(in[i], in[2 * i]);          // expect: out store sectors=4
+    out[i] = values(in[i], in[2 * i]);         // expect: in load sectors=4; in load sectors=8; out store sectors=4
+    out[i] = unnamed(in[i]);                   // expect: out store sectors=4
+    out[i] = Ignores()(in[i], i);              // expect: out store sectors=4
+    auto f = [](const float &, float) { return 2.f; };
+    out[i] = f(in[i], in[2 * i]);              // expect: in load sectors=8; out store sectors=4
+}
+
+void references_without_names_too(float *p, const float *q)
+{
+    references_without_names<<<1, 32>>>(p, q);
+}

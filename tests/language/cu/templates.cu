@@ -198,3 +198,57 @@ void run(void *p, const void *q)
     chosen<2><<<1, 128>>>((float *)p);
     dependent<Plain, double><<<1, 128>>>((double *)p);
 }
+
+// --- which function is meant depends on arguments that nobody gives: these have no launch ---
+
+template <int N> struct Place { static __device__ int of(int i) { return 8 * i; } };
+template <> struct Place<1> { static __device__ int of(int i) { return i; } };
+template <int N> __device__ int place(int i) { return 8 * i; }
+template <> __device__ int place<1>(int i) { return i; }
+template <typename T> __device__ int place_of(T, int i) { return 8 * i; }
+__device__ int place_of(float, int i) { return i; }
+template <typename T> __device__ int any(T, int i) { return 2 * i; }
+template <typename T> __device__ int any(T, float *) { return 0; }
+
+template <int N>
+__global__ void open_value(float *out)
+{
+    int i = threadIdx.x;
+    out[Place<N>::of(i)] = 0;        // expect: out store data-dependent
+    out[Place<(N > 2)>::of(i)] = 0;  // expect: out store data-dependent
+    out[Place<3>::of(i)] = 0;        // expect: out store sectors=32
+    out[place<N>(i)] = 0;            // expect: out store data-dependent
+    out[place<1>(i)] = 0;            // expect: out store sectors=4
+}
+
+template <typename T>
+__global__ void open_type(float *out)
+{
+    int i = threadIdx.x;
+    out[place_of(T(), i)] = 0;  // expect: out store data-dependent
+    out[any(T(), i)] = 0;       // expect: out store sectors=8
+}
+
+// --- arguments that launches of other templates compute ---
+
+template <int N> struct Number { static constexpr int value = N; };
+
+template <typename T, int N>
+__global__ void computed(T *out)
+{
+    out[N * threadIdx.x] = 0;  // expect: out store sectors=16 @T=float; out store sectors=32 @T=int; out store sectors=16 @T=double; out store sectors=16 @T=unsigned char; out store sectors=2 @T=short
+}
+
+template <typename T, int A, int B> void computed_for(void *p)
+{
+    computed<T, 16 / sizeof(T)><<<1, 64>>>((T *)p);
+    computed<int, Number<A / B>::value + (A & 15)><<<1, 64>>>((int *)p);  // 1 + 7
+    computed<short, (A > B) * (A & 4) / 4 ^ 0><<<1, 64>>>((short *)p);    // 1
+}
+
+void computed_too(void *p)
+{
+    computed_for<float, 7, 4>(p);
+    computed_for<double, 7, 4>(p);
+    computed_for<unsigned char, 7, 4>(p);
+}

@@ -1,7 +1,8 @@
-"""Whether ``const int &x`` may be passed as a value: nothing it refers to changes while it is read.
+"""Whether ``const int &x`` may be passed as a value: every call reads it, and nothing it refers to
+changes while it is read.
 
-In: a function's syntax and a parameter's name.  Out: yes or no, by what the function may write
-before it reads the parameter.  It must not know about types.
+In: a function's syntax and a parameter's name.  Out: yes or no, by where the function reads the
+parameter and what it may write before.  It must not know about types.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
 _LOOPS = ("for_statement", "while_statement", "do_statement", "for_range_loop")
+_UNEVALUATED = ("sizeof_expression", "alignof_expression", "decltype", "lambda_expression")
+_JUMPS = ("return_statement", "break_statement", "continue_statement", "goto_statement",
+          "throw_statement")  # fmt: skip
 _CALLEES = ("identifier", "template_function", "qualified_identifier")
 _EFFECTS = ("atomic", "__st", "__sync", "mem", "surf", "swap")  # beginnings of library names
 
@@ -52,8 +56,31 @@ class Aliasing:
             return False
         if any(self._lends(use, env) for use in uses):
             return False
+        if parts and not any(self._always_reads(use, function, env) for use in uses):
+            return False  # a value would be loaded by the calls that never read it as well
         writes = [w for part in parts for w in self._writes(part, env)]
         return not any(_after(use, write) for write in writes for use in uses)
+
+    def _always_reads(self, use: Node, function: Node, env: Env) -> bool:
+        """Whether every call evaluates a use; what it passes on, another function may not read."""
+        if any(jump.end_byte <= use.start_byte for jump in _jumps(function)):
+            return False
+        node = use
+        while node.parent is not None and node.parent != function:
+            if not _surely_evaluates(node.parent, node):
+                return False
+            node = node.parent
+        around = use.parent.parent if use.parent is not None else None
+        return (
+            around is None or around.type != "call_expression" or not self._passed_on(around, env)
+        )
+
+    def _passed_on(self, call: Node, env: Env) -> bool:
+        """Whether a call is of a function of the program."""
+        callee = call.child_by_field_name("function")
+        if callee is None or callee.type in ("primitive_type", "sized_type_specifier"):
+            return False
+        return callee.type not in _CALLEES or bool(self._s.names.functions(env, base_name(callee)))
 
     def _lends(self, use: Node, env: Env) -> bool:
         """Whether a use lets others read the variable later: its address, a member that refers."""
@@ -118,6 +145,30 @@ class Aliasing:
             )
             self._writing[id(entry)] = known
         return known
+
+
+def _jumps(function: Node) -> Iterator[Node]:
+    return (node for part in _parts(function) for node in syntax.walk(part) if node.type in _JUMPS)
+
+
+def _surely_evaluates(around: Node, part: Node) -> bool:
+    """Whether whoever evaluates ``around`` evaluates its child ``part``."""
+    match around.type:
+        case "if_statement" | "while_statement" | "switch_statement":
+            return part == around.child_by_field_name("condition")
+        case "for_statement":
+            return part in (
+                around.child_by_field_name("initializer"),
+                around.child_by_field_name("condition"),
+            )
+        case "for_range_loop":
+            return part != around.child_by_field_name("body")
+        case "conditional_expression":
+            return part == around.child_by_field_name("condition")
+        case "binary_expression" if around.children[1].type in ("&&", "||"):
+            return part == around.children[0]
+        case _:
+            return around.type not in _UNEVALUATED
 
 
 def returned_names(body: Node) -> set[str]:

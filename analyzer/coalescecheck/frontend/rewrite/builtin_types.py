@@ -164,6 +164,14 @@ def _vector(name: str, element: str, size: int, count: int) -> Record:
     return Record(name, Layout(name, fields=fields, align=align))
 
 
+@cache
+def aligned_storage(size: int, align: int) -> Record:
+    """``std::aligned_storage<size, align>::type``."""
+    name = f"aligned_storage__{size}__{align}"
+    fields = [Field("data", Array(Scalar("unsigned char"), size))]
+    return Record(name, Layout(name, fields=fields, align=align))
+
+
 def _curand(name: str) -> Record:
     fields = []
     for member, spelled, count in _CURAND[name]:

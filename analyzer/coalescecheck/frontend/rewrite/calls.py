@@ -12,6 +12,7 @@ from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import (
     class_deduction,
+    deduction,
     groups,
     index,
     library,
@@ -174,6 +175,8 @@ class Calls:
             if known is not None:
                 return known
             why = f"no `{candidates[0][0].name}` takes these arguments"
+            if any(deduction.is_open(a) for a in actual) or explicit:
+                why = f"which `{candidates[0][0].name}` takes these arguments is not known"
             return self._unresolved(candidates[0][0], why, arguments, node, env)
         if self._means_builtin(choice, name, actual, env):
             known = self._s.intrinsics.call(name, [ex for ex, _ in arguments], node, env)

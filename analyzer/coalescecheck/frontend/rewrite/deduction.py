@@ -54,6 +54,31 @@ def has_placeholder(item: object) -> bool:
             return False
 
 
+def is_open(item: object) -> bool:
+    """Whether a type or argument holds what nobody knows: a free template parameter, or the type
+    of unknown code."""
+    match item:
+        case types.Unknown():
+            return True
+        case TypeBound(inner):
+            return is_open(inner)
+        case ValueBound():
+            return item.value is None and not isinstance(item.type, types.Placeholder)
+        case PackBound(items):
+            return any(is_open(i) for i in items)
+        case types.Pointer() | types.Reference():
+            return is_open(item.target)
+        case types.Array():
+            return is_open(item.element)
+        case _:
+            return False
+
+
+def may_fit(pattern: object, actual: Argument) -> bool:
+    """Whether an argument is what a pattern is for, at least for some value of what is open."""
+    return is_open(actual) or unify_argument(pattern, actual, {}, exact=True)
+
+
 def unify(pattern: CType, actual: CType, found: dict[str, Argument], exact: bool = False) -> bool:
     """Matches an actual type; fills ``found``; False if they contradict.
 

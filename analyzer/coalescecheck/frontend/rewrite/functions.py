@@ -184,9 +184,8 @@ class Functions:
         const = isinstance(type_, types.Reference) and type_.target.const
         named = syntax.declared_name(node.child_by_field_name("declarator"))
         value = by_value(type_)
-        if value is not type_ and named is not None:
-            kept = self._s.aliasing.kept(function, syntax.text(named), env)
-            value = value if kept else type_
+        if value is not type_ and not self._read_first(named, function, env):
+            value = type_
         type_ = value
         self._s.output.need(type_)
         default = node.child_by_field_name("default_value")
@@ -202,13 +201,20 @@ class Functions:
             c, types.qualified(type_, const=const), fixed=True, given=True
         )
 
+    def _read_first(self, named: Node | None, function: Node, env: Env) -> bool:
+        """Whether a parameter that refers to a constant is as good as its value; nobody reads one
+        without a name."""
+        if named is None:
+            return function.child_by_field_name("body") is None
+        return self._s.aliasing.kept(function, syntax.text(named), env)
+
     def _pack(self, node: Node, env: Env, function: Node) -> list[Parameter]:
         """``Ts... xs``: one parameter for each type of the pack."""
         type_node = node.child_by_field_name("type")
         declared = syntax.declared_name(node.child_by_field_name("declarator"))
-        if type_node is None or declared is None:
+        if type_node is None:
             return []
-        name = syntax.text(declared)
+        name = syntax.text(declared) if declared is not None else "unnamed"
         out, locals_ = [], []
         for number, inner in enumerate(self._s.expressions.pack_envs(type_node, env)):
             type_ = self._s.overloads.parameter_type(node, inner)

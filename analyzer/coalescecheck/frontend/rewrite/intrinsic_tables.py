@@ -72,8 +72,7 @@ CACHED_LOADS = frozenset({"__ldg", "__ldca", "__ldcg", "__ldcs", "__ldlu", "__ld
 CACHED_STORES = frozenset({"__stcs", "__stwt", "__stcg", "__stwb"})
 DROPPED = frozenset(
     {"printf", "assert", "__builtin_assume", "__assume", "__prof_trigger", "puts", "__trap",
-     "__builtin_unreachable", "__nanosleep", "__assert_fail", "fprintf", "__brkpt",
-     "__builtin_assume_aligned_void"}
+     "__builtin_unreachable", "__nanosleep", "__assert_fail", "fprintf", "__brkpt"}
 )  # fmt: skip
 
 _ATOMIC_NAMES = ("Add", "Sub", "Exch", "Min", "Max", "Inc", "Dec", "CAS", "And", "Or", "Xor")
@@ -159,6 +158,7 @@ FIXED: dict[str, tuple[CType, tuple[CType, ...]]] = {
     "memset": (_VOID_PTR, (_VOID_PTR, INT, ULONG)),
     "malloc": (_VOID_PTR, (ULONG,)),
     "free": (VOID, (_VOID_PTR,)),
+    "__builtin_assume_aligned": (_VOID_PTR, (_CONST_PTR, ULONG)),
     "__cvta_generic_to_shared": (ULONG, (_CONST_PTR,)),
     "__cvta_generic_to_global": (ULONG, (_CONST_PTR,)),
     "__isShared": (UINT, (_CONST_PTR,)),

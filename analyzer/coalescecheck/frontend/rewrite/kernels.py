@@ -201,6 +201,7 @@ def _arguments_of(
 def rewrite_kernel(unit: Unit, decl: KernelDecl, template_args: Mapping[str, str]) -> KernelC:
     """One instance of a kernel as kernel C; ``launches`` is left empty."""
     session = Session(decl.top, unit.code, unit.locate)
+    session.place = decl.entry.node.start_byte
     entry, home = decl.entry, _home(session, decl.entry, decl.home)
     head = _head(entry)
     bound = _bound(session, head, template_args, home)
@@ -321,7 +322,7 @@ def _from_text(session: Session, parameter: TemplateParameter, source: str, env:
 def parsed_arguments(source: str) -> list[Node]:
     """Template arguments parsed from source text."""
     parser = Parser(Language(tree_sitter_cuda.language()))
-    tree = parser.parse(f"template_argument_holder<{source}> holder;".encode())
+    tree = parser.parse(f"{syntax.HOLDER}<{source}> holder;".encode())
     for node in syntax.walk(tree.root_node):
         if node.type == "template_argument_list":
             return syntax.operands(node)

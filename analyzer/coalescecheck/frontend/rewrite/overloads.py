@@ -64,12 +64,14 @@ class Overloads:
         env: Env,
         receiver: CType | None = None,
     ) -> Choice | None:
-        """The best viable candidate; None if none can be called.
+        """The best viable candidate; None if none can be called, or if it takes types or values
+        that are not known to tell which.
 
         An argument that is an object and no value comes as a reference to its type;
         ``receiver`` is the type of the object that a method is called on.
         """
         best: Choice | None = None
+        viable: list[Choice] = []
         for entry, found in candidates:
             if entry.arguments is not None or entry.node.type == "template_instantiation":
                 continue
@@ -80,9 +82,41 @@ class Overloads:
                 fit, *rest = choice.cost
                 cost = (fit + _receiver_cost(entry, receiver), *rest)
                 choice = replace(choice, cost=cost)
+            if choice is not None:
+                viable.append(choice)
             if choice is not None and (best is None or self._better(choice, best, len(arguments))):
                 best = choice
-        return self._specialised(best, candidates) if best is not None else None
+        if best is None or self._undecided(best, viable, arguments):
+            return None
+        return self._specialised(best, candidates)
+
+    def _undecided(
+        self, best: Choice, viable: Sequence[Choice], arguments: Sequence[CType]
+    ) -> bool:
+        """Whether another function may be meant, by what the open types among the arguments are."""
+        places = [i for i, a in enumerate(arguments) if deduction.is_open(a)]
+        if not places:
+            return False
+        known = [(i, a) for i, a in enumerate(arguments) if i not in places]
+        own = self._wanted(best)
+        for other in viable:
+            theirs = self._wanted(other)
+            differ = any(own.get(i) != theirs.get(i) for i in places)
+            if differ and self._fits(theirs, known) <= self._fits(own, known):
+                return True
+        return False
+
+    def _wanted(self, choice: Choice) -> dict[int, CType]:
+        nodes = parameter_nodes(choice.entry)
+        return {
+            i: _plain(self.parameter_type(n, choice.env))
+            for i, n in enumerate(nodes)
+            if not is_pack(n)
+        }
+
+    def _fits(self, wanted: dict[int, CType], arguments: Sequence[tuple[int, CType]]) -> float:
+        costs = [self.conversion_cost(wanted[i], a) for i, a in arguments if i in wanted]
+        return sum(cost for cost in costs if cost is not None)
 
     def _better(self, a: Choice, b: Choice, count: int) -> bool:
         """Whether ``a`` is called rather than ``b`` with ``count`` arguments."""
@@ -104,8 +138,9 @@ class Overloads:
 
     def _specialised(
         self, choice: Choice, candidates: Sequence[tuple[FunctionEntry, Found]]
-    ) -> Choice:
-        """An explicit specialisation for exactly these arguments, if there is one."""
+    ) -> Choice | None:
+        """An explicit specialisation for exactly these arguments, if there is one; None if there
+        may be one."""
         if choice.entry.head is None:
             return choice
         for entry, found in candidates:
@@ -115,8 +150,13 @@ class Overloads:
             bound = self._s.typenames.arguments(
                 choice.entry.head[: len(nodes)], nodes, found.env, found.env
             )
-            if bound is not None and all(choice.bound.get(n) == a for n, a in bound.items()):
+            if bound is None:
+                continue
+            given = [(a, choice.bound.get(n)) for n, a in bound.items()]
+            if all(a == b for a, b in given):
                 return Choice(entry, found, {}, Env(found.env), choice.cost)
+            if all(a == b or deduction.is_open(b) for a, b in given):
+                return None
         return choice
 
     def _viable(
@@ -376,7 +416,8 @@ class Overloads:
         if isinstance(to, types.Record) and isinstance(source, types.Record):
             path = self._s.records.base_path(source, to.cname)
             return None if path is None else 2.0 + 0.01 * len(path) + dropped + added
-        return None if not isinstance(to, types.Unknown | types.FunctionType) else 2.5
+        unknown = types.Unknown | types.FunctionType
+        return 2.5 if isinstance(to, unknown) or isinstance(source, types.Unknown) else None
 
     def _record_cost(self, wanted: CType, actual: CType) -> float | None:
         if isinstance(wanted, types.Record) and isinstance(actual, types.Record):
@@ -390,6 +431,14 @@ class Overloads:
                 if len(parameter_nodes(entry)) >= 1 and actual != types.VOID:
                     return 5.0
         return None
+
+
+def _plain(type_: CType) -> CType:
+    """The type without references and all qualifiers, which no template argument decides on."""
+    type_ = types.strip(type_)
+    if isinstance(type_, types.Pointer):
+        return types.Pointer(_plain(type_.target))
+    return type_
 
 
 def _is_no_type(type_: CType) -> bool:

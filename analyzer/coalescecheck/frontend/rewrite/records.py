@@ -144,6 +144,8 @@ class Records:
                 special = self.specialised(entry.head, other.head, nodes, arguments, home)
                 if special is not None:
                     fitting.append((other, special))
+                elif self._may_be_meant(entry.head, other.head, nodes, arguments, home):
+                    return self._s.undecided_type(entry.name, entry.node)
         if fitting:
             best, special = fitting[0]
             for other, found in fitting[1:]:
@@ -151,6 +153,23 @@ class Records:
                     best, special = other, found
             return self.instance(best, special, home, (entry, arguments))
         return self.instance(entry, bound, home)
+
+    def _may_be_meant(
+        self,
+        template: index.Head,
+        head: index.Head,
+        nodes: Sequence[Node],
+        arguments: tuple[Argument, ...],
+        home: Env,
+    ) -> bool:
+        """Whether a specialisation that does not fit would, were open arguments known."""
+        if not any(deduction.is_open(a) for a in arguments):
+            return False
+        env = Env(home, deduction.placeholders(head or ()))
+        patterns = self._s.typenames.arguments(template or (), nodes, env, home)
+        return patterns is not None and all(
+            deduction.may_fit(p, a) for p, a in zip(patterns.values(), arguments, strict=False)
+        )
 
     def _more_special(
         self, entry: index.RecordEntry, a: index.RecordEntry, b: index.RecordEntry, home: Env

@@ -75,6 +75,7 @@ class Session:
     def __init__(self, top: Scope, code: bytes, locate: Callable[[int], Span]) -> None:
         self.top = top
         self._code = code
+        self.place = 0  # where what has no place in the code is reported
         self.output = Output()
         self._locate = locate
         self.pragmas = PackPragmas(code)
@@ -121,7 +122,8 @@ class Session:
 
     def say(self, node: Node, severity: str, message: str, *, hides: bool = False) -> None:
         """A diagnostic at a node; see ``Diagnostic`` for ``hides``."""
-        self.output.say(self._locate(node.start_byte), severity, message, hides=hides)
+        place = self.place if syntax.is_given(node) else node.start_byte
+        self.output.say(self._locate(place), severity, message, hides=hides)
 
     def opaque_call(self, arguments: list[Ex], result: CType, mark: Mark, source: str = "") -> Ex:
         """A call of a function nobody knows, numbered; ``source`` is what it stands for."""
@@ -199,8 +201,15 @@ class Session:
         self.say(node, "warning", f"type `{name}` is not known: accesses of its size are unknown")
         return types.Unknown(self.output_unknown(types.mangled([name]), ""))
 
+    def undecided_type(self, name: str, node: Node) -> CType:
+        """A class template whose arguments do not tell which specialisation is meant."""
+        self.say(node, "warning", f"which specialisation of `{name}` is meant is not known")
+        return types.Unknown(self.output_unknown(types.mangled([name]), ""))
+
     def original(self, node: Node) -> str:
         """The text of an operator as the user wrote it (repairs may have disguised it)."""
+        if syntax.is_given(node):
+            return syntax.text(node)
         return self._code[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     # -- shared knowledge ---------------------------------------------------------------

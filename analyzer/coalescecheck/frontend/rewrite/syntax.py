@@ -47,6 +47,7 @@ _NAMES = frozenset(
 _STRING = re.compile(r'\s*"((?:[^"\\\n]|\\.)*)"\s*')
 _CHARACTER = re.compile(r"\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|[abefnrtv'\"?\\])|[ !#-\[\]-~]")
 _LONGEST_SEQUENCE = 400  # bytes; each is parsed once more
+HOLDER = "template_argument_holder"  # the template around an argument that came as text
 RECORDS = ("struct_specifier", "class_specifier", "union_specifier")
 PREPROCESSOR_BLOCKS = frozenset(
     {"preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "preproc_elifdef"}
@@ -241,6 +242,18 @@ def may_change(node: Node) -> bool:
             return parent.has_error  # `(a = 1, b = 2, c)`: see `sequence_at`
         case _:
             return False
+
+
+def is_given(node: Node) -> bool:
+    """Whether a node is part of a template argument that came as text: its offsets are no places
+    of the unit."""
+    at = node.parent
+    while at is not None:
+        name = at.child_by_field_name("name") if at.type == "template_type" else None
+        if name is not None and text(name) == HOLDER:
+            return True
+        at = at.parent
+    return False
 
 
 def type_at(source: str, place: int) -> Node | None:

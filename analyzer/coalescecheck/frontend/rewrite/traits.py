@@ -11,6 +11,7 @@ from tree_sitter import Node
 
 from coalescecheck.frontend import ctypes_lp64
 from coalescecheck.frontend.rewrite import syntax, types
+from coalescecheck.frontend.rewrite.builtin_types import aligned_storage
 from coalescecheck.frontend.rewrite.emit import Mark
 from coalescecheck.frontend.rewrite.env import Env
 from coalescecheck.frontend.rewrite.ex import Ex, literal
@@ -26,6 +27,7 @@ NO_TYPE = types.Scalar("no type")
 _STRIPPING = frozenset(
     {"remove_reference", "remove_cv", "remove_const", "remove_cvref", "decay", "type_identity"}
 )
+_MAX_ALIGN = 16  # of what fits any type, in libstdc++
 _SIGNS = {"make_unsigned": "unsigned ", "make_signed": ""}
 
 
@@ -72,6 +74,8 @@ def type_trait(session: Session, node: Node, env: Env) -> CType | None:
     name, arguments = part
     if name in ("texture", "surface"):
         return types.Texture(session.typenames.type(arguments[0], env))
+    if name == "aligned_storage":
+        return _aligned_storage(session, arguments, env)
     if name == "void":
         known = [session.typenames.type(a, env) for a in arguments]
         return NO_TYPE if any(isinstance(t, types.Unknown) for t in known) else types.VOID
@@ -99,6 +103,14 @@ def type_trait(session: Session, node: Node, env: Env) -> CType | None:
         if holds is not None:
             return session.typenames.type(arguments[1 if holds else 2], env)
     return None
+
+
+def _aligned_storage(session: Session, arguments: list[Node], env: Env) -> CType | None:
+    size, *given = (session.expressions.constant(argument, env) for argument in arguments)
+    align = given[0] if given else _MAX_ALIGN
+    if size is None or size < 1 or align is None or align < 1 or align & (align - 1):
+        return None
+    return aligned_storage(size, align)
 
 
 def value_trait(session: Session, node: Node, env: Env) -> Ex | None:

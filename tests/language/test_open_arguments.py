@@ -1,0 +1,58 @@
+"""Template arguments that nobody gives: what depends on them is said to be unknown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import coalescecheck
+
+HALVES = """
+template <int N> struct Halves {
+    static __device__ void clear(float *x)
+    {
+        for (int i = 0; i < N; ++i) x[i] = 0;
+        Halves<N / 2>::clear(x);
+        Halves<N - N / 2>::clear(x + N / 2);
+    }
+};
+template <> struct Halves<1> { static __device__ void clear(float *) {} };
+template <int N> __global__ void k(float *out) { Halves<N>::clear(out + N * threadIdx.x); }
+"""
+POINTERS = """
+template <typename T> __device__ void put(T *p, int i) { p[2 * i] = 0; }
+__device__ void put(float *p, int i) { p[i] = 0; }
+template <typename T> __global__ void k(T *out) { put(out, threadIdx.x); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (HALVES, "which specialisation of `Halves` is meant is not known"),
+        (POINTERS, "which `put` takes these arguments is not known: its value is unknown"),
+    ],
+    ids=["sizes that may be the last one", "a pointer that may be to float"],
+)
+def test_no_function_is_taken_for_the_one_meant(text: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(text)
+    report = coalescecheck.analyze(path)
+    (kernel,) = report.kernels
+    assert (kernel.status, kernel.accesses) == ("partial", ())
+    (file,) = report.files
+    assert said in [diagnostic.message for diagnostic in file.diagnostics]
+
+
+@pytest.mark.parametrize(
+    ("text", "template", "sectors"),
+    [(HALVES, {"N": "2"}, [8]), (POINTERS, {"T": "float"}, [4]), (POINTERS, {"T": "int"}, [8])],
+)
+def test_given_arguments_tell(
+    text: str, template: dict[str, str], sectors: list[int], tmp_path: Path
+) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(text)
+    (kernel,) = coalescecheck.analyze(path, templates=template, block="32", grid="1").kernels
+    assert [a.sectors.max for a in kernel.accesses if a.sectors is not None] == sectors

@@ -23,6 +23,7 @@ from coalescecheck.frontend.rewrite.env import (
 )
 from coalescecheck.frontend.rewrite.index import FunctionEntry
 from coalescecheck.frontend.rewrite.ordering import more_special
+from coalescecheck.frontend.rewrite.substitution import signature
 from coalescecheck.frontend.rewrite.types import CType
 
 if TYPE_CHECKING:
@@ -46,7 +47,9 @@ class Choice:
 
 
 _POINTER_PACK = re.compile(r"\*(?:\s|const\b|__restrict(?:__)?(?!\w))*\.\.\.")  # see `repair`
+_PLAIN = ("primitive_type", "sized_type_specifier", "placeholder_type_specifier")
 _ELLIPSIS = 1000.0  # an argument for C's `...`: after all that C++ converts
+_FAILED = 2000.0  # what is not understood in a signature is substitution failure elsewhere
 _FORBIDDEN = 50.0  # what C++ does not convert is called all the same where nothing else is
 
 
@@ -130,10 +133,27 @@ class Overloads:
         parameters = parameter_nodes(entry)
         if not _count_fits(parameters, len(arguments)):
             return None
-        home = self._home(entry, found)
-        head = entry.head or ()
-        if explicit and not head:
+        if explicit and not entry.head:
             return None
+        if not entry.heads:
+            return self._substituted(entry, found, parameters, arguments, explicit, env)
+        with self._s.substitution.attempt(*signature(entry)) as attempt:
+            choice = self._substituted(entry, found, parameters, arguments, explicit, env)
+        if choice is not None and attempt.failed:
+            return replace(choice, cost=(choice.cost[0] + _FAILED, *choice.cost[1:]))
+        return choice
+
+    def _substituted(
+        self,
+        entry: FunctionEntry,
+        found: Found,
+        parameters: Sequence[Node],
+        arguments: Sequence[CType],
+        explicit: Sequence[Node],
+        env: Env,
+    ) -> Choice | None:
+        """A candidate with its template arguments; None if it cannot be called."""
+        home = self._home(entry, found)
         bound = self.deduce(entry, home, parameters, arguments, explicit, env)
         if bound is None:
             return None
@@ -261,10 +281,18 @@ class Overloads:
                 continue
             else:
                 return None
-            if out[name] == TypeBound(traits.NO_TYPE):
+            if out[name] == TypeBound(traits.NO_TYPE) or self._is_excluded(parameter, inner):
                 return None
             inner.names[name] = out[name]
         return out
+
+    def _is_excluded(self, parameter: index.TemplateParameter, env: Env) -> bool:
+        """Whether a value has a type that there is not: ``enable_if_t<false, int> = 0``."""
+        node = parameter.declaration
+        type_ = node.child_by_field_name("type") if node is not None else None
+        if type_ is None or type_.type in _PLAIN:
+            return False
+        return self._s.typenames.type(type_, env) == traits.NO_TYPE
 
     def parameter_type(self, parameter: Node, env: Env) -> CType:
         """The declared type of a parameter; arrays are pointers, functions too."""
@@ -295,11 +323,8 @@ class Overloads:
             entry.node, "__device__"
         ):
             place += 2.0
-        result = entry.node.child_by_field_name("type")
-        if entry.head and result is not None and "enable_if" in syntax.text(result):
-            declared = self._s.typenames.type(result, env)
-            if declared == traits.NO_TYPE:
-                return None
+        if is_template and self._lacks_result(entry, env):
+            return None
         for parameter, actual in zip(parameters, arguments, strict=False):
             if parameter.type == "...":
                 total += _ELLIPSIS
@@ -318,6 +343,14 @@ class Overloads:
         ):
             return None
         return total, float(is_template), place
+
+    def _lacks_result(self, entry: FunctionEntry, env: Env) -> bool:
+        """Whether the result has a type that there is not."""
+        result = entry.node.child_by_field_name("type")
+        trailing = syntax.child(entry.declarator, "trailing_return_type")
+        if trailing is None and (result is None or result.type in _PLAIN):
+            return False
+        return _is_no_type(self._s.functions.tried_result(entry, env))
 
     def conversion_cost(self, wanted: CType, actual: CType) -> float | None:
         """0 for the same type, more for conversions, None where there is none."""

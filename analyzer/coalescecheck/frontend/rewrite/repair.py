@@ -45,6 +45,11 @@ _SUBSTITUTES = (
         ),
         b"",
     ),
+    # `(unsigned(n) % 3)`: it takes a cast to a function type; see `calls`
+    *(
+        (re.compile(rb"\(\s*(" + word + rb")(?=\s*\((?!\s*[*&)]))"), b"_" + word[1:])
+        for word in (b"unsigned", b"signed", b"long", b"short")
+    ),
     (re.compile(rb"\b__typeof__\b"), b"decltype"),
     (re.compile(rb"\b__const__(?!\w)"), b"const"),
     (re.compile(rb"\b__volatile__(?!\w)"), b"volatile"),

@@ -13,6 +13,7 @@ from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import groups, index, library, syntax, traits, types
 from coalescecheck.frontend.rewrite.builtin_types import builtin_type
+from coalescecheck.frontend.rewrite.emit import plain
 from coalescecheck.frontend.rewrite.env import (
     Argument,
     Env,
@@ -22,6 +23,7 @@ from coalescecheck.frontend.rewrite.env import (
     TypeBound,
     ValueBound,
 )
+from coalescecheck.frontend.rewrite.ex import integer
 from coalescecheck.frontend.rewrite.qualified import base_name
 from coalescecheck.frontend.rewrite.syntax import text
 from coalescecheck.frontend.rewrite.types import CType
@@ -397,6 +399,9 @@ class TypeNames:
         inner = syntax.operands(node)
         if not inner or inner[0].type == "auto":
             return types.Auto()
+        of_member = self._s.naming.type_of_member(inner[0], env)
+        if of_member is not None:
+            return of_member
         ex = self._s.expressions.emit(inner[0], env)
         named = inner[0].type in ("identifier", "field_expression", "qualified_identifier")
         if ex.lvalue and not named and not isinstance(ex.type, types.Unknown):
@@ -427,17 +432,32 @@ class TypeNames:
         base = node.child_by_field_name("base")
         if base is not None:
             return types.strip(self.type(base, env))
-        return self._widest(syntax.operands(node.child_by_field_name("body")), env)
+        return self._widest(self.enumerators(node, types.INT, env))
 
-    def _widest(self, items: list[Node], env: Env) -> CType:
-        """The type of an enumeration that does not name it: int, or what holds its values."""
-        low = high = 0
-        for item in items:
-            value = item.child_by_field_name("value")
-            number = self._s.expressions.constant(value, env) if value is not None else None
-            high += 1
+    def enumerators(self, node: Node, type_: CType, env: Env) -> dict[str, ValueBound]:
+        """The enumerators of an enumeration whose values are known; they may name earlier ones."""
+        known: dict[str, ValueBound] = {}
+        inside = Env(env, {})
+        number: int | None = -1
+        for item in syntax.operands(node.child_by_field_name("body")):
+            label, value = item.child_by_field_name("name"), item.child_by_field_name("value")
+            if label is None:
+                continue
+            if value is not None:
+                number = self._s.expressions.constant(value, inside)
+            elif number is not None:
+                number += 1
             if number is not None:
-                low, high = min(low, number), max(high, number)
+                ex = integer(number)
+                known[text(label)] = ValueBound(plain(ex.piece), type_, ex.value)
+                inside.names[text(label)] = known[text(label)]
+        return known
+
+    @staticmethod
+    def _widest(known: dict[str, ValueBound]) -> CType:
+        """The type of an enumeration that does not name it: int, or what holds its values."""
+        numbers = [v.value.number for v in known.values() if v.value is not None]
+        low, high = min(numbers, default=0), max(numbers, default=0)
         if low >= -(1 << 31) and high < 1 << 31:
             return types.INT
         return types.UINT if low >= 0 and high < 1 << 32 else types.LONG if low < 0 else types.ULONG

@@ -94,6 +94,8 @@ class Methods:
         found = self._s.records.member(base.type, c_name(name))
         if found is None or found.member is None:
             return None
+        if isinstance(found.member.type, types.Array) and not base.lvalue:
+            base = self._s.conversions.materialised(base)  # elements are at addresses
         start = Mark(node.start_byte, leads=True)
         piece: Piece = (start, self.inside(base, found.member.path))
         type_ = found.member.type
@@ -290,8 +292,10 @@ class Methods:
         known = found.functions() if found is not None else []
         return [(e, f) for e, f in known if explicit or not syntax.has_word(e.node, "explicit")]
 
-    def has_conversion(self, record: CType, to: CType) -> bool:
-        return isinstance(record, types.Record) and self._best(record, to) is not None
+    def converted(self, record: Record, to: CType) -> CType | None:
+        """What the conversion operator that is best for ``to`` gives; None if none fits."""
+        best = self._best(record, to)
+        return None if best is None else best[2]
 
     def _best(
         self, record: Record, to: CType, *, explicit: bool = False

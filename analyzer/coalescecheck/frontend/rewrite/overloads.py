@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from coalescecheck.frontend.rewrite import deduction, index, syntax, traits, types
+from coalescecheck.frontend.rewrite import (
+    deduction,
+    index,
+    syntax,
+    traits,
+    types,
+    user_conversions,
+)
 from coalescecheck.frontend.rewrite.env import (
     Argument,
     Env,
@@ -308,6 +315,18 @@ class Overloads:
             return types.decayed(type_)
         return type_
 
+    @staticmethod
+    def takes(entry: FunctionEntry, count: int) -> bool:
+        """Whether a function can be called with so many arguments."""
+        return _count_fits(parameter_nodes(entry), count)
+
+    def first_parameter(self, entry: FunctionEntry, env: Env) -> CType:
+        """The type of a function's first parameter; unknown for a pack."""
+        node = next(iter(parameter_nodes(entry)), None)
+        if node is None or is_pack(node):
+            return types.UNKNOWN
+        return self.parameter_type(node, env)
+
     def _cost(
         self,
         entry: FunctionEntry,
@@ -363,6 +382,8 @@ class Overloads:
             penalty = _binding_cost(wanted, actual)
         if wanted_bare == bare or _same_rows(wanted_bare, bare):
             return penalty
+        if types.is_arithmetic(wanted_bare) and types.is_arithmetic(bare):
+            penalty = _temporary_cost(wanted)
         if (
             isinstance(wanted, types.Reference)
             and penalty >= _FORBIDDEN
@@ -389,7 +410,7 @@ class Overloads:
             ):
                 return 1.0 + penalty
             crossing = types.is_floating(bare) != types.is_floating(wanted_bare)
-            return (2.5 if crossing else 2.0) + penalty
+            return (2.001 if crossing else 2.0) + penalty  # C++ ranks them alike
         if wanted_bare == types.BOOL and isinstance(bare, types.Pointer):
             return 2.6
         return None
@@ -416,12 +437,12 @@ class Overloads:
             path = self._s.records.base_path(actual, wanted.cname)
             if path is not None:
                 return 2.0 + 0.01 * len(path)
-        if isinstance(actual, types.Record) and self._s.methods.has_conversion(actual, wanted):
-            return 4.0
+        if isinstance(actual, types.Record):
+            cost = user_conversions.by_operator(self._s, wanted, actual)
+            if cost is not None:
+                return cost
         if isinstance(wanted, types.Record):
-            for entry in self._s.records.constructors(wanted):
-                if len(parameter_nodes(entry)) >= 1 and actual != types.VOID:
-                    return 5.0
+            return user_conversions.by_constructor(self._s, wanted, actual)
         return None
 
 
@@ -454,6 +475,13 @@ def _binding_cost(wanted: types.Reference, actual: CType) -> float:
     if wanted.target.const:
         return 0.0 if const and is_object else 0.02
     return 0.0 if is_object and not const else _FORBIDDEN
+
+
+def _temporary_cost(wanted: CType) -> float:
+    """How badly a reference fits a value of another type: it refers to a converted copy."""
+    if not isinstance(wanted, types.Reference) or wanted.rvalue:
+        return 0.0
+    return 0.02 if wanted.target.const else _FORBIDDEN
 
 
 def _same_rows(to: CType, source: CType) -> bool:

@@ -29,11 +29,19 @@ _SUBSTITUTES = (
         ),
         b"",
     ),
-    # `__device__ friend V operator*(…)`: it takes `friend` for a type
+    # `__device__ friend V operator*(…)`, `__host__ __device__ explicit S(int)`: it takes `friend`
+    # and `explicit` for types
     (
         re.compile(
             rb"\b((?:(?:__host__|__device__|__forceinline__|__noinline__|inline|constexpr)\s+)+)"
             rb"friend\b"
+        ),
+        b"",
+    ),
+    (
+        re.compile(
+            rb"\b((?:(?:__host__|__device__|__forceinline__|__noinline__)\s+)+)"
+            rb"(?:(?:inline|constexpr)\s+)*explicit\b"
         ),
         b"",
     ),

@@ -211,7 +211,8 @@ class Overloads:
             given = self._s.typenames.arguments(head, explicit, env, home)
             return given
         for parameter, node in zip(plain_head, explicit, strict=False):
-            found[parameter.name] = self._s.typenames.argument(parameter, node, env)
+            inner = Env(home, dict(found))
+            found[parameter.name] = self._s.typenames.argument(parameter, node, env, inner)
         holes = Env(home, {**deduction.placeholders(head), **found})
         if not self._unify_all(parameters, arguments, holes, found, pack):
             return None
@@ -281,7 +282,7 @@ class Overloads:
             if name in found:
                 out[name] = found[name]
             elif parameter.default is not None:
-                out[name] = self._s.typenames.argument(parameter, parameter.default, inner)
+                out[name] = self._s.typenames.argument(parameter, parameter.default, inner, inner)
             elif parameter.pack:
                 out[name] = PackBound(())
             elif not parameter.name:

@@ -58,6 +58,14 @@ _SUBSTITUTES = (
         (re.compile(rb"\(\s*(" + word + rb")(?=\s*\((?!\s*[*&)]))"), b"_" + word[1:])
         for word in (b"unsigned", b"signed", b"long", b"short")
     ),
+    # `f(typename T::type())`: the grammar has no such words in expressions
+    (
+        re.compile(
+            rb"(?:[(,=?:]|\breturn)\s*\b(typename)\s+(?:\w+(?:\s*<[\w\s,:]*>)?\s*::\s*)+"
+            rb"\w+(?:\s*<[\w\s,:]*>)?\s*[({]"
+        ),
+        b"",
+    ),
     (re.compile(rb"\b__typeof__\b"), b"decltype"),
     (re.compile(rb"\b__const__(?!\w)"), b"const"),
     (re.compile(rb"\b__volatile__(?!\w)"), b"volatile"),

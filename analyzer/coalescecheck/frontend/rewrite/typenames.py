@@ -13,6 +13,7 @@ from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import groups, index, library, syntax, traits, types
 from coalescecheck.frontend.rewrite.builtin_types import builtin_type
+from coalescecheck.frontend.rewrite.deduction import has_placeholder
 from coalescecheck.frontend.rewrite.emit import plain
 from coalescecheck.frontend.rewrite.env import (
     Argument,
@@ -333,45 +334,52 @@ class TypeNames:
         None if one is missing.
         """
         bound: dict[str, Argument] = {}
-        given: list[Argument | Node] = list(self._expanded(nodes, env))
+        given = self._expanded(nodes, env)
         inner = Env(home, {})
         for number, parameter in enumerate(head):
             name = parameter.name or f"unnamed__{number}"
             if parameter.pack:
-                rest = tuple(self._argument(parameter, a, env) for a in given[number:])
+                rest = tuple(self._argument(parameter, *a, inner) for a in given[number:])
                 bound[name] = PackBound(rest)
             elif number < len(given):
-                bound[name] = self._argument(parameter, given[number], env)
+                bound[name] = self._argument(parameter, *given[number], inner)
             elif parameter.default is not None:
-                bound[name] = self._argument(parameter, parameter.default, inner)
+                bound[name] = self._argument(parameter, parameter.default, inner, inner)
             else:
                 return None
             inner.names[name] = bound[name]
         return bound
 
-    def _expanded(self, nodes: Sequence[Node], env: Env) -> list[Argument | Node]:
-        """Arguments with the packs among them written out."""
-        out: list[Argument | Node] = []
+    def _expanded(self, nodes: Sequence[Node], env: Env) -> list[tuple[Argument | Node, Env]]:
+        """Arguments with the packs among them written out, each with its environment."""
+        out: list[tuple[Argument | Node, Env]] = []
         for node in nodes:
-            if node.type == "parameter_pack_expansion":
-                pattern = node.child_by_field_name("pattern")
-                found = self._s.names.find(env, text(pattern)) if pattern is not None else None
-                if found is not None and isinstance(found.binding, PackBound):
-                    packed = found.binding.items
-                    out += [i for i in packed if isinstance(i, TypeBound | ValueBound)]
-                    continue
-            out.append(node)
+            pattern = node.child_by_field_name("pattern")
+            if node.type != "parameter_pack_expansion" or pattern is None:
+                out.append((node, env))
+                continue
+            found = self._s.names.find(env, text(pattern))
+            if found is not None and isinstance(found.binding, PackBound):
+                packed = found.binding.items
+                out += [(i, env) for i in packed if isinstance(i, TypeBound | ValueBound)]
+            elif self._s.expressions.packs(pattern, env):
+                out += [(pattern, one) for one in self._s.expressions.pack_envs(pattern, env)]
+            else:
+                out.append((node, env))
         return out
 
     def _argument(
-        self, parameter: index.TemplateParameter, given: Argument | Node, env: Env
+        self, parameter: index.TemplateParameter, given: Argument | Node, env: Env, home: Env
     ) -> Argument:
         if not isinstance(given, Node):
             return given
-        return self.argument(parameter, given, env)
+        return self.argument(parameter, given, env, home)
 
-    def argument(self, parameter: index.TemplateParameter, node: Node, env: Env) -> Argument:
-        """One template argument, read as its parameter's kind demands."""
+    def argument(
+        self, parameter: index.TemplateParameter, node: Node, env: Env, home: Env
+    ) -> Argument:
+        """One template argument, read as its parameter's kind demands; ``home`` is where the
+        template is, with the arguments before this one."""
         if parameter.kind == "type":
             return TypeBound(self.type(node, env))
         if parameter.kind == "template":
@@ -385,13 +393,17 @@ class TypeNames:
                     if isinstance(entry, index.RecordEntry):
                         return TemplateBound(entry, found.env)
             return TypeBound(types.Unknown(types.mangled([name])))
-        return self._value(parameter, node, env)
+        return self._value(parameter, node, env, home)
 
-    def _value(self, parameter: index.TemplateParameter, node: Node, env: Env) -> Argument:
+    def _value(
+        self, parameter: index.TemplateParameter, node: Node, env: Env, home: Env
+    ) -> Argument:
         type_: CType = types.INT
         if parameter.declaration is not None:
             declarator = parameter.declaration.child_by_field_name("declarator")
-            type_ = types.strip(self.declared(parameter.declaration, declarator, env))
+            type_ = types.strip(self.declared(parameter.declaration, declarator, home))
+        if has_placeholder(type_):  # `template <class T, T N>`: T is not known yet
+            type_ = types.INT
         bound = self._s.expressions.template_value(node, type_, env)
         return bound
 

@@ -176,6 +176,7 @@ class Calls:
                 return known
             why = f"no `{candidates[0][0].name}` takes these arguments"
             return self._unresolved(candidates[0][0], why, arguments, node, env)
+        self._s.overloads.tell_of_tie(choice, node)
         if self._means_builtin(choice, name, actual, env):
             known = self._s.intrinsics.call(name, [ex for ex, _ in arguments], node, env)
             if known is not None:

@@ -110,6 +110,7 @@ class Construction:
         choice = self._s.overloads.choose(constructors, [a.passed for a in arguments], [], env)
         if choice is None:
             return None
+        self._s.overloads.tell_of_tie(choice, node)
         pairs = [(a, node) for a in arguments]
         return self._constructed(record, choice, pairs, node, env)
 

@@ -42,8 +42,8 @@ class Choice:
     """A function with everything its instantiation needs.
 
     ``env`` holds the template arguments; ``found`` says in which class or namespace it is.
-    ``cost`` is compared from its begin: the conversions, whether it is a template, then what
-    only tells declarations of one function apart.
+    ``cost`` is compared from its begin: the conversions, whether it is a template and has a
+    pack, then what only tells declarations of one function apart.  ``tied``: another is as good.
     """
 
     entry: FunctionEntry
@@ -51,6 +51,7 @@ class Choice:
     bound: dict[str, Argument]
     env: Env
     cost: tuple[float, ...]
+    tied: bool = False
 
 
 _POINTER_PACK = re.compile(r"\*(?:\s|const\b|__restrict(?:__)?(?!\w))*\.\.\.")  # see `repair`
@@ -80,6 +81,7 @@ class Overloads:
         ``receiver`` is the type of the object that a method is called on.
         """
         best: Choice | None = None
+        rivals: list[Choice] = []
         for entry, found in candidates:
             if entry.arguments is not None or entry.node.type == "template_instantiation":
                 continue
@@ -90,9 +92,23 @@ class Overloads:
                 fit, *rest = choice.cost
                 cost = (fit + _receiver_cost(entry, receiver), *rest)
                 choice = replace(choice, cost=cost)
-            if choice is not None and (best is None or self._better(choice, best, len(arguments))):
+            if choice is None:
+                continue
+            if best is None or self._better(choice, best, len(arguments)):
                 best = choice
-        return self._specialised(best, candidates) if best is not None else None
+            elif not self._better(best, choice, len(arguments)):
+                rivals.append(choice)
+        if best is None:
+            return None
+        tied = any(abs(r.cost[0] - best.cost[0]) < 1e-9 and _rival(r, best) for r in rivals)
+        chosen = self._specialised(best, candidates)
+        return replace(chosen, tied=True) if tied else chosen
+
+    def tell_of_tie(self, choice: Choice, node: Node) -> None:
+        """In C++ one candidate is the best: where none is, something is not understood."""
+        if choice.tied:
+            message = f"which of several `{choice.entry.name}` is called is not known"
+            self._s.say(node, "warning", message, hides=True)
 
     def _better(self, a: Choice, b: Choice, count: int) -> bool:
         """Whether ``a`` is called rather than ``b`` with ``count`` arguments."""
@@ -362,7 +378,8 @@ class Overloads:
             if not is_pack(p) and b"enable_if" in (p.text or b"")
         ):
             return None
-        return total, float(is_template), place
+        packs = any(is_pack(p) for p in parameters)  # one without is the more special
+        return total, float(is_template), float(packs), place
 
     def _lacks_result(self, entry: FunctionEntry, env: Env) -> bool:
         """Whether the result has a type that there is not."""
@@ -476,6 +493,14 @@ def _binding_cost(wanted: types.Reference, actual: CType) -> float:
     if wanted.target.const:
         return 0.0 if const and is_object else 0.02
     return 0.0 if is_object and not const else _FORBIDDEN
+
+
+def _rival(a: Choice, b: Choice) -> bool:
+    """Whether two candidates are different functions, and no declarations of one."""
+    here, there = (
+        ["".join(syntax.text(n).split()) for n in parameter_nodes(c.entry)] for c in (a, b)
+    )
+    return here != there and a.entry.scope is b.entry.scope
 
 
 def _temporary_cost(wanted: CType) -> float:

@@ -59,7 +59,7 @@ class TypeNames:
                 inner = syntax.operands(node)
                 return self.type(inner[-1], env) if inner else types.UNKNOWN
             case "placeholder_type_specifier":
-                return types.Auto()
+                return types.Auto(kept=text(node).startswith("decltype"))
             case "decltype":
                 return self._decltype(node, env)
             case "struct_specifier" | "class_specifier" | "union_specifier":
@@ -410,7 +410,7 @@ class TypeNames:
     def _decltype(self, node: Node, env: Env) -> CType:
         inner = syntax.operands(node)
         if not inner or inner[0].type == "auto":
-            return types.Auto()
+            return types.Auto(kept=True)
         of_member = self._s.naming.type_of_member(inner[0], env)
         if of_member is not None:
             return of_member

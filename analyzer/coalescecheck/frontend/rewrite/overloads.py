@@ -58,6 +58,7 @@ _POINTER_PACK = re.compile(r"\*(?:\s|const\b|__restrict(?:__)?(?!\w))*\.\.\.")  
 _PLAIN = ("primitive_type", "sized_type_specifier", "placeholder_type_specifier")
 _ELLIPSIS = 1000.0  # an argument for C's `...`: after all that C++ converts
 _FAILED = 2000.0  # what is not understood in a signature is substitution failure elsewhere
+_NULL = 30.0  # no integer but 0 is a pointer
 _FORBIDDEN = 50.0  # what C++ does not convert is called all the same where nothing else is
 
 
@@ -400,7 +401,7 @@ class Overloads:
             penalty = _binding_cost(wanted, actual)
         if wanted_bare == bare or _same_rows(wanted_bare, bare):
             return penalty
-        if types.is_arithmetic(wanted_bare) and types.is_arithmetic(bare):
+        if not self._is_bound(wanted_bare, bare):
             penalty = _temporary_cost(wanted)
         if (
             isinstance(wanted, types.Reference)
@@ -417,7 +418,8 @@ class Overloads:
         if isinstance(wanted_bare, types.Pointer):
             return self._pointer_cost(wanted_bare, bare)
         if isinstance(wanted_bare, types.Record) or isinstance(bare, types.Record):
-            return self._record_cost(wanted_bare, bare)
+            cost = self._record_cost(wanted_bare, bare)
+            return None if cost is None else cost + penalty
         if types.is_arithmetic(wanted_bare) and types.is_arithmetic(bare):
             own, target = types.enumeration(bare), types.enumeration(wanted_bare)
             if target is not None or (own is not None and own.scoped):
@@ -433,9 +435,16 @@ class Overloads:
             return 2.6
         return None
 
+    def _is_bound(self, wanted: CType, actual: CType) -> bool:
+        """Whether a reference to ``wanted`` refers to the object itself, not to a converted one."""
+        if isinstance(wanted, types.Record) and isinstance(actual, types.Record):
+            return self._s.records.base_path(actual, wanted.cname) is not None
+        scalars = (types.Scalar, types.Pointer, types.Record)
+        return not (isinstance(wanted, scalars) and isinstance(actual, scalars))
+
     def _pointer_cost(self, wanted: types.Pointer, actual: CType) -> float | None:
         if not isinstance(actual, types.Pointer):
-            return 3.0 if types.is_integer(actual) else self._record_cost(wanted, actual)
+            return _NULL if types.is_integer(actual) else self._record_cost(wanted, actual)
         to, source = wanted.target, actual.target
         if types.unqualified(to) == types.unqualified(source) or _same_rows(to, source):
             return 0.1 if to.const or not source.const else _FORBIDDEN

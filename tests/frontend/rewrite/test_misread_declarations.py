@@ -17,7 +17,7 @@ struct H {
 };
 struct P { int x, y; };
 struct A { int v[2]; __device__ A(const int *p, int i) : v{p[i], p[0]} {} };
-template <int... I> __device__ int all(const int *a, std::integer_sequence<int, I...>)
+template <int... I> __device__ int all(const int *a, other::list<int, I...>)
 { return (a[I] + ...); }
 template <int N> __device__ int three(int a) { return N + a; }
 """
@@ -90,7 +90,7 @@ def test_lambdas_that_are_not_followed_are_said(tmp_path: Path, statement: str, 
 
 
 def test_a_pack_that_cannot_be_deduced_is_not_empty(tmp_path: Path) -> None:
-    statement = "s = all(p, std::make_integer_sequence<int, 3>());"
+    statement = "s = all(p, other::make_list<int, 3>());"
     kernel = analysed(tmp_path, statement, inside=False)
     assert kernel.status == "partial"
     assert kernel.reason.startswith("`all()` is not known: what it accesses is not seen")

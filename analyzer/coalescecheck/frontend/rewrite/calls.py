@@ -54,6 +54,7 @@ _OVERLOADED = frozenset({"min", "max", "abs"})  # by CUDA, for all arithmetic ty
 _PASSED_ON = frozenset({"move", "forward", "as_const", "ref", "cref", "launder"})
 # builtin names that the grammar reads as identifiers when called
 _SCALAR_NAMES = {"short": "short", "long": "long", "unsigned": "unsigned int", "signed": "int"}
+_SCALAR_NAMES |= {f"_{name[1:]}": type_ for name, type_ in _SCALAR_NAMES.items()}  # by `repair`
 _TEMPLATES = ("template_function", "template_method", "template_type")
 
 
@@ -178,6 +179,7 @@ class Calls:
             if any(deduction.is_open(a) for a in actual) or explicit:
                 why = f"which `{candidates[0][0].name}` takes these arguments is not known"
             return self._unresolved(candidates[0][0], why, arguments, node, env)
+        self._s.overloads.tell_of_tie(choice, node)
         if self._means_builtin(choice, name, actual, env):
             known = self._s.intrinsics.call(name, [ex for ex, _ in arguments], node, env)
             if known is not None:
@@ -352,6 +354,8 @@ class Calls:
             return self._user_function(beside, function, pairs, node, env)
         if name in _PASSED_ON and len(arguments) == 1:
             return self._passed_on(name, arguments[0], function, env)
+        if name == "declval" and not arguments:
+            return self._declared_value(function, node, env)
         limit = traits.numeric_limit(self._s, function, env)
         if limit is not None:
             return limit
@@ -387,6 +391,14 @@ class Calls:
         result = self._s.library_result(name, arguments)
         lent = [a for ex, at in zip(arguments, nodes, strict=True) for a in self.lent(ex, *at)]
         return self._s.opaque_named(spelled, lent, result, node)
+
+    def _declared_value(self, function: Node, node: Node, env: Env) -> Ex:
+        """``std::declval<T>()``: an object without a place, for operands that only give a type."""
+        explicit = self.explicit_arguments(function)
+        type_ = self._s.typenames.type(explicit[0], env) if explicit else types.UNKNOWN
+        lvalue = isinstance(type_, types.Reference) and not type_.rvalue
+        ex = dereferenced("0", types.strip_reference(type_), Mark(node.start_byte))
+        return replace(ex, moved=not lvalue)
 
     def _passed_on(self, name: str, ex: Ex, function: Node, env: Env) -> Ex:
         """``std::move`` and the like: the object itself, for overloads a value perhaps."""

@@ -26,6 +26,7 @@ from coalescecheck.frontend.rewrite.types import CType, Field, Record
 if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
+_MOST_ELEMENTS = 16  # of a member that is an array, copied one by one
 _MOST_VALUES = 4096  # that a declaration begins with
 _DELETED = ("default_method_clause", "delete_method_clause")
 
@@ -68,7 +69,7 @@ class Construction:
         if not self._s.records.parts_say_how(record):
             return value
         fields = record.layout.fields
-        plain_fields = all(f.name and not isinstance(f.type, types.Array) for f in fields)
+        plain_fields = all(f.name and _elements(f.type) is not None for f in fields)
         named = plain(value.piece).replace(".", "").isidentifier()  # read as often as one likes
         if not named or record.layout.union or not plain_fields:
             self.tell_of_copy(record, node)
@@ -77,10 +78,21 @@ class Construction:
         parts: list[Piece] = []
         for each in fields:
             part = Ex((value.at(PRIMARY), ".", each.name), each.type, lvalue=True)
-            if isinstance(each.type, types.Record):
-                part = self.copied(part, types.unqualified(each.type), node, env)
-            parts.append((f".{each.name} = ", part.at(ASSIGN)))
+            parts.append((f".{each.name} = ", self._copied_part(part, node, env)))
         return Ex((f"({record.spelled}){{", joined(parts), "}"), types.unqualified(record))
+
+    def _copied_part(self, part: Ex, node: Node, env: Env) -> Piece:
+        """The initialiser of a member that is a copy of ``part``, an array element by element."""
+        type_ = types.unqualified(part.type)
+        if isinstance(type_, types.Array):
+            elements = (
+                Ex((part.at(PRIMARY), f"[{i}]"), type_.element, lvalue=True)
+                for i in range(type_.count or 0)
+            )
+            return ("{", joined([self._copied_part(e, node, env) for e in elements]), "}")
+        if isinstance(type_, types.Record):
+            part = self.copied(part, type_, node, env)
+        return part.at(ASSIGN)
 
     def tell_of_copy(self, record: Record, node: Node) -> None:
         """Members that say how they are copied are copied as they are."""
@@ -98,6 +110,7 @@ class Construction:
         choice = self._s.overloads.choose(constructors, [a.passed for a in arguments], [], env)
         if choice is None:
             return None
+        self._s.overloads.tell_of_tie(choice, node)
         pairs = [(a, node) for a in arguments]
         return self._constructed(record, choice, pairs, node, env)
 
@@ -385,3 +398,12 @@ def member_defaults(entry: index.RecordEntry) -> dict[str, Node]:
             elif role == "default_value" and name is not None:
                 found[c_name(text(name))] = item
     return found
+
+
+def _elements(type_: CType) -> int | None:
+    """How many values a copy of a member lists; None for too many or not known."""
+    if not isinstance(type_, types.Array):
+        return 1
+    each = _elements(type_.element)
+    count = None if each is None or type_.count is None else each * type_.count
+    return count if count is not None and 0 < count <= _MOST_ELEMENTS else None

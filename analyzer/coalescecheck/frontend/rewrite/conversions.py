@@ -97,7 +97,12 @@ class Conversions:
         if isinstance(source, types.Record):
             path = self._s.records.base_path(source, to.cname)
             if path is not None and to.layout.fields:
-                return Ex(self._s.methods.inside(ex, path), to, lvalue=ex.lvalue)
+                part = Ex(self._s.methods.inside(ex, path), to, lvalue=ex.lvalue, moved=ex.moved)
+                return self._s.construction.copied(part, to, node, env)
+            if path is not None:
+                self._s.output.need(to)
+                nothing = Ex(f"({to.spelled}){{0}}", types.unqualified(to))
+                return nothing if ex.pure else self._s.expressions.sequence(ex, nothing)
             converted = self._by_operator(ex, to, node, env)
             if converted is not None:
                 return converted

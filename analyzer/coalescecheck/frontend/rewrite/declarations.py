@@ -273,7 +273,7 @@ class Declarations:
         """``int t[] = {1, 2}`` has two elements."""
         if isinstance(type_, types.Array) and type_.count is None and not type_.extent:
             value = variable.value
-            if value is not None and value.type == "initializer_list":
+            if value is not None and value.type in ("initializer_list", *syntax.STRINGS):
                 count = self._s.initialisers.elements(value, type_.element, env)
                 return types.Array(type_.element, count)
         return type_

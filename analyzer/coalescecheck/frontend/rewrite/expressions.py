@@ -359,7 +359,7 @@ class Expressions:
             value = next(iter(syntax.operands(value)), None)
         if value is None:
             return types.UNKNOWN
-        if value.type in ("string_literal", "raw_string_literal", "concatenated_string"):
+        if value.type in syntax.STRINGS:
             size = syntax.string_size(text(value))
             return types.UNKNOWN if size is None else types.Array(types.CHAR, size)
         of_member = self._s.naming.type_of_member(value, env)

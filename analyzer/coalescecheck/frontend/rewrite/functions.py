@@ -133,6 +133,13 @@ class Functions:
             return self_type
         return types.unqualified(self.result_type(choice.entry, env))
 
+    def tried_result(self, entry: FunctionEntry, home: Env) -> CType:
+        """The result type with the template arguments in ``home``; it may name parameters."""
+        writer = FunctionWriter(types.VOID, None)
+        env = Env(home, {}, function=writer, limit=visible_end(entry))
+        self.parameters(entry, env)
+        return self.result_type(entry, env)
+
     def result_type(self, entry: FunctionEntry, env: Env) -> CType:
         """The declared result type."""
         if entry.declarator.type == "operator_cast":

@@ -114,7 +114,8 @@ class Globals:
         path = [owner.cname] if owner is not None else list(entry.scope.path)
         c = self._s.output.unique(c_name(types.mangled([*path, entry.name, *arguments])))
         listed = value_node is not None and value_node.type == "initializer_list"
-        if isinstance(type_, types.Array) and type_.count is None and listed:
+        counted = value_node is not None and (listed or value_node.type in syntax.STRINGS)
+        if isinstance(type_, types.Array) and type_.count is None and value_node and counted:
             count = self._s.initialisers.elements(value_node, type_.element, env)
             type_ = types.Array(type_.element, count)
         self._s.output.need(type_)

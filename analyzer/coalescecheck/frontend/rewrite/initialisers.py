@@ -127,8 +127,10 @@ class Initialisers:
         parts += self._rest(items, type_, node, env)
         return ("{", joined(parts), "}")
 
-    def elements(self, node: Node | None, element: CType, env: Env) -> int:
-        """How many elements a braced list gives an array without a bound."""
+    def elements(self, node: Node, element: CType, env: Env) -> int | None:
+        """How many elements a braced list or a string gives an array without a bound."""
+        if node.type in syntax.STRINGS:
+            return syntax.string_size(text(node)) if types.size_of(element) == 1 else None
         items = [i for i, _ in self._s.expressions.expand(syntax.operands(node), env)]
         if not isinstance(element, types.Array | types.Record):
             return _after_designators(items)

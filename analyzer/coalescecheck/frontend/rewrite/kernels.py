@@ -286,7 +286,7 @@ def _bound(
         elif source is not None:
             bound[name] = _from_text(session, parameter, source, env)
         elif parameter.default is not None:
-            bound[name] = session.typenames.argument(parameter, parameter.default, env)
+            bound[name] = session.typenames.argument(parameter, parameter.default, env, env)
         else:
             bound[name] = _free(session, parameter, name, env)
         env.names[name] = bound[name]
@@ -316,7 +316,7 @@ def _from_text(session: Session, parameter: TemplateParameter, source: str, env:
     nodes = parsed_arguments(source)
     if not nodes:
         return _free(session, parameter, parameter.name, env)
-    return session.typenames.argument(parameter, nodes[0], env)
+    return session.typenames.argument(parameter, nodes[0], env, env)
 
 
 def parsed_arguments(source: str) -> list[Node]:

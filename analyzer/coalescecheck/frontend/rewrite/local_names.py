@@ -11,8 +11,8 @@ from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import index, syntax, types
 from coalescecheck.frontend.rewrite.body import FunctionWriter
-from coalescecheck.frontend.rewrite.emit import Mark, Piece, plain
-from coalescecheck.frontend.rewrite.env import Env, Local, TypeBound, ValueBound
+from coalescecheck.frontend.rewrite.emit import Mark, Piece
+from coalescecheck.frontend.rewrite.env import Env, Local, TypeBound
 from coalescecheck.frontend.rewrite.ex import ASSIGN, Ex, integer
 from coalescecheck.frontend.rewrite.output import c_name
 from coalescecheck.frontend.rewrite.syntax import text
@@ -110,23 +110,10 @@ class LocalNames:
 
     def local_enum(self, node: Node, env: Env) -> None:
         """The enumerators of an enum declared in a function."""
-        number: int | None = -1
         type_ = self._s.typenames.enum_type(node, env)
         enum = types.enumeration(type_)
-        inner: dict[str, ValueBound] = {}
+        inner = self._s.typenames.enumerators(node, type_, env)
         name = node.child_by_field_name("name")
-        for item in syntax.operands(node.child_by_field_name("body")):
-            label = item.child_by_field_name("name")
-            if label is None:
-                continue
-            value = item.child_by_field_name("value")
-            if value is not None:
-                number = self._s.expressions.constant(value, env)
-            elif number is not None:
-                number += 1
-            if number is not None:
-                ex = integer(number)
-                inner[text(label)] = ValueBound(plain(ex.piece), type_, ex.value)
         if enum is not None:
             self._s.local_enumerators[id(enum)] = inner
         if enum is None or not enum.scoped:

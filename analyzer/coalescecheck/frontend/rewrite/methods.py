@@ -27,6 +27,8 @@ from coalescecheck.frontend.rewrite.visibility import is_friend
 if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
+_MEMBERS = ("()", "[]", "->", "=")  # operators that are members only
+
 
 class Methods:
     """Emits member accesses."""
@@ -94,6 +96,8 @@ class Methods:
         found = self._s.records.member(base.type, c_name(name))
         if found is None or found.member is None:
             return None
+        if isinstance(found.member.type, types.Array) and not base.lvalue:
+            base = self._s.conversions.materialised(base)  # elements are at addresses
         start = Mark(node.start_byte, leads=True)
         piece: Piece = (start, self.inside(base, found.member.path))
         type_ = found.member.type
@@ -194,6 +198,7 @@ class Methods:
         self, choice: Choice, base: Ex, arguments: list[tuple[Ex, Node]], node: Node, env: Env
     ) -> Ex:
         """A call of a method that was chosen."""
+        self._s.overloads.tell_of_tie(choice, node)
         owner = choice.found.record
         if owner is not None and self._s.virtual.decides(choice.entry, owner, base):
             message = f"`{choice.entry.name}` is virtual: which one is called is not known"
@@ -258,17 +263,24 @@ class Methods:
             actual = [ex.passed for ex in operands[1:]]
             choice = self._s.overloads.choose(members, actual, [], env, first.passed)
             if choice is not None and not self.is_static(choice.entry, first.type):
-                return self.on_object(choice, first, arguments[1:], node, env)
-        if sign in ("()", "[]", "->", "="):
+                free = None if sign in _MEMBERS else self._free_operator(name, operands, env)
+                if free is None or free.cost[0] + 0.5 > choice.cost[0]:
+                    return self.on_object(choice, first, arguments[1:], node, env)
+        if sign in _MEMBERS:
             return None
+        choice = self._free_operator(name, operands, env)
+        if choice is None:
+            return None
+        self._s.overloads.tell_of_tie(choice, node)
+        instance = self._s.functions.request(choice, None)
+        return self._s.functions.call(instance, None, arguments, node, env)
+
+    def _free_operator(self, name: str, operands: list[Ex], env: Env) -> Choice | None:
+        """The operator function that is no member and fits the operands best."""
         candidates = self._s.names.functions(env, name, methods=False)
         kinds = [ex.type for ex in operands]
         candidates = with_associated(self._s, candidates, name, kinds, env)
-        choice = self._s.overloads.choose(candidates, [ex.passed for ex in operands], [], env)
-        if choice is None:
-            return None
-        instance = self._s.functions.request(choice, None)
-        return self._s.functions.call(instance, None, arguments, node, env)
+        return self._s.overloads.choose(candidates, [ex.passed for ex in operands], [], env)
 
     def assignment(self, sign: str, target: Ex, value: Ex, node: Node, env: Env) -> Ex | None:
         """``target sign value`` by a user-defined assignment operator."""
@@ -290,8 +302,10 @@ class Methods:
         known = found.functions() if found is not None else []
         return [(e, f) for e, f in known if explicit or not syntax.has_word(e.node, "explicit")]
 
-    def has_conversion(self, record: CType, to: CType) -> bool:
-        return isinstance(record, types.Record) and self._best(record, to) is not None
+    def converted(self, record: Record, to: CType) -> CType | None:
+        """What the conversion operator that is best for ``to`` gives; None if none fits."""
+        best = self._best(record, to)
+        return None if best is None else best[2]
 
     def _best(
         self, record: Record, to: CType, *, explicit: bool = False

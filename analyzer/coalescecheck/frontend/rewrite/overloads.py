@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from coalescecheck.frontend.rewrite import deduction, index, syntax, traits, types
+from coalescecheck.frontend.rewrite import (
+    deduction,
+    index,
+    syntax,
+    traits,
+    types,
+    user_conversions,
+)
 from coalescecheck.frontend.rewrite.env import (
     Argument,
     Env,
@@ -23,6 +30,7 @@ from coalescecheck.frontend.rewrite.env import (
 )
 from coalescecheck.frontend.rewrite.index import FunctionEntry
 from coalescecheck.frontend.rewrite.ordering import more_special
+from coalescecheck.frontend.rewrite.substitution import signature
 from coalescecheck.frontend.rewrite.types import CType
 
 if TYPE_CHECKING:
@@ -34,8 +42,8 @@ class Choice:
     """A function with everything its instantiation needs.
 
     ``env`` holds the template arguments; ``found`` says in which class or namespace it is.
-    ``cost`` is compared from its begin: the conversions, whether it is a template, then what
-    only tells declarations of one function apart.
+    ``cost`` is compared from its begin: the conversions, whether it is a template and has a
+    pack, then what only tells declarations of one function apart.  ``tied``: another is as good.
     """
 
     entry: FunctionEntry
@@ -43,10 +51,14 @@ class Choice:
     bound: dict[str, Argument]
     env: Env
     cost: tuple[float, ...]
+    tied: bool = False
 
 
 _POINTER_PACK = re.compile(r"\*(?:\s|const\b|__restrict(?:__)?(?!\w))*\.\.\.")  # see `repair`
+_PLAIN = ("primitive_type", "sized_type_specifier", "placeholder_type_specifier")
 _ELLIPSIS = 1000.0  # an argument for C's `...`: after all that C++ converts
+_FAILED = 2000.0  # what is not understood in a signature is substitution failure elsewhere
+_NULL = 30.0  # no integer but 0 is a pointer
 _FORBIDDEN = 50.0  # what C++ does not convert is called all the same where nothing else is
 
 
@@ -72,6 +84,7 @@ class Overloads:
         """
         best: Choice | None = None
         viable: list[Choice] = []
+        rivals: list[Choice] = []
         for entry, found in candidates:
             if entry.arguments is not None or entry.node.type == "template_instantiation":
                 continue
@@ -82,13 +95,24 @@ class Overloads:
                 fit, *rest = choice.cost
                 cost = (fit + _receiver_cost(entry, receiver), *rest)
                 choice = replace(choice, cost=cost)
-            if choice is not None:
-                viable.append(choice)
-            if choice is not None and (best is None or self._better(choice, best, len(arguments))):
+            if choice is None:
+                continue
+            viable.append(choice)
+            if best is None or self._better(choice, best, len(arguments)):
                 best = choice
+            elif not self._better(best, choice, len(arguments)):
+                rivals.append(choice)
         if best is None or self._undecided(best, viable, arguments):
             return None
-        return self._specialised(best, candidates)
+        tied = any(abs(r.cost[0] - best.cost[0]) < 1e-9 and _rival(r, best) for r in rivals)
+        chosen = self._specialised(best, candidates)
+        return replace(chosen, tied=True) if chosen is not None and tied else chosen
+
+    def tell_of_tie(self, choice: Choice, node: Node) -> None:
+        """In C++ one candidate is the best: where none is, something is not understood."""
+        if choice.tied:
+            message = f"which of several `{choice.entry.name}` is called is not known"
+            self._s.say(node, "warning", message, hides=True)
 
     def _undecided(
         self, best: Choice, viable: Sequence[Choice], arguments: Sequence[CType]
@@ -170,10 +194,27 @@ class Overloads:
         parameters = parameter_nodes(entry)
         if not _count_fits(parameters, len(arguments)):
             return None
-        home = self._home(entry, found)
-        head = entry.head or ()
-        if explicit and not head:
+        if explicit and not entry.head:
             return None
+        if not entry.heads:
+            return self._substituted(entry, found, parameters, arguments, explicit, env)
+        with self._s.substitution.attempt(*signature(entry)) as attempt:
+            choice = self._substituted(entry, found, parameters, arguments, explicit, env)
+        if choice is not None and attempt.failed:
+            return replace(choice, cost=(choice.cost[0] + _FAILED, *choice.cost[1:]))
+        return choice
+
+    def _substituted(
+        self,
+        entry: FunctionEntry,
+        found: Found,
+        parameters: Sequence[Node],
+        arguments: Sequence[CType],
+        explicit: Sequence[Node],
+        env: Env,
+    ) -> Choice | None:
+        """A candidate with its template arguments; None if it cannot be called."""
+        home = self._home(entry, found)
         bound = self.deduce(entry, home, parameters, arguments, explicit, env)
         if bound is None:
             return None
@@ -224,7 +265,8 @@ class Overloads:
             given = self._s.typenames.arguments(head, explicit, env, home)
             return given
         for parameter, node in zip(plain_head, explicit, strict=False):
-            found[parameter.name] = self._s.typenames.argument(parameter, node, env)
+            inner = Env(home, dict(found))
+            found[parameter.name] = self._s.typenames.argument(parameter, node, env, inner)
         holes = Env(home, {**deduction.placeholders(head), **found})
         if not self._unify_all(parameters, arguments, holes, found, pack):
             return None
@@ -294,17 +336,25 @@ class Overloads:
             if name in found:
                 out[name] = found[name]
             elif parameter.default is not None:
-                out[name] = self._s.typenames.argument(parameter, parameter.default, inner)
+                out[name] = self._s.typenames.argument(parameter, parameter.default, inner, inner)
             elif parameter.pack:
                 out[name] = PackBound(())
             elif not parameter.name:
                 continue
             else:
                 return None
-            if out[name] == TypeBound(traits.NO_TYPE):
+            if out[name] == TypeBound(traits.NO_TYPE) or self._is_excluded(parameter, inner):
                 return None
             inner.names[name] = out[name]
         return out
+
+    def _is_excluded(self, parameter: index.TemplateParameter, env: Env) -> bool:
+        """Whether a value has a type that there is not: ``enable_if_t<false, int> = 0``."""
+        node = parameter.declaration
+        type_ = node.child_by_field_name("type") if node is not None else None
+        if type_ is None or type_.type in _PLAIN:
+            return False
+        return self._s.typenames.type(type_, env) == traits.NO_TYPE
 
     def parameter_type(self, parameter: Node, env: Env) -> CType:
         """The declared type of a parameter; arrays are pointers, functions too."""
@@ -319,6 +369,18 @@ class Overloads:
         if isinstance(type_, types.Array | types.FunctionType):
             return types.decayed(type_)
         return type_
+
+    @staticmethod
+    def takes(entry: FunctionEntry, count: int) -> bool:
+        """Whether a function can be called with so many arguments."""
+        return _count_fits(parameter_nodes(entry), count)
+
+    def first_parameter(self, entry: FunctionEntry, env: Env) -> CType:
+        """The type of a function's first parameter; unknown for a pack."""
+        node = next(iter(parameter_nodes(entry)), None)
+        if node is None or is_pack(node):
+            return types.UNKNOWN
+        return self.parameter_type(node, env)
 
     def _cost(
         self,
@@ -335,11 +397,8 @@ class Overloads:
             entry.node, "__device__"
         ):
             place += 2.0
-        result = entry.node.child_by_field_name("type")
-        if entry.head and result is not None and "enable_if" in syntax.text(result):
-            declared = self._s.typenames.type(result, env)
-            if declared == traits.NO_TYPE:
-                return None
+        if is_template and self._lacks_result(entry, env):
+            return None
         for parameter, actual in zip(parameters, arguments, strict=False):
             if parameter.type == "...":
                 total += _ELLIPSIS
@@ -357,7 +416,16 @@ class Overloads:
             if not is_pack(p) and b"enable_if" in (p.text or b"")
         ):
             return None
-        return total, float(is_template), place
+        packs = any(is_pack(p) for p in parameters)  # one without is the more special
+        return total, float(is_template), float(packs), place
+
+    def _lacks_result(self, entry: FunctionEntry, env: Env) -> bool:
+        """Whether the result has a type that there is not."""
+        result = entry.node.child_by_field_name("type")
+        trailing = syntax.child(entry.declarator, "trailing_return_type")
+        if trailing is None and (result is None or result.type in _PLAIN):
+            return False
+        return _is_no_type(self._s.functions.tried_result(entry, env))
 
     def conversion_cost(self, wanted: CType, actual: CType) -> float | None:
         """0 for the same type, more for conversions, None where there is none."""
@@ -370,6 +438,8 @@ class Overloads:
             penalty = _binding_cost(wanted, actual)
         if wanted_bare == bare or _same_rows(wanted_bare, bare):
             return penalty
+        if not self._is_bound(wanted_bare, bare):
+            penalty = _temporary_cost(wanted)
         if (
             isinstance(wanted, types.Reference)
             and penalty >= _FORBIDDEN
@@ -385,7 +455,8 @@ class Overloads:
         if isinstance(wanted_bare, types.Pointer):
             return self._pointer_cost(wanted_bare, bare)
         if isinstance(wanted_bare, types.Record) or isinstance(bare, types.Record):
-            return self._record_cost(wanted_bare, bare)
+            cost = self._record_cost(wanted_bare, bare)
+            return None if cost is None else cost + penalty
         if types.is_arithmetic(wanted_bare) and types.is_arithmetic(bare):
             own, target = types.enumeration(bare), types.enumeration(wanted_bare)
             if target is not None or (own is not None and own.scoped):
@@ -396,14 +467,21 @@ class Overloads:
             ):
                 return 1.0 + penalty
             crossing = types.is_floating(bare) != types.is_floating(wanted_bare)
-            return (2.5 if crossing else 2.0) + penalty
+            return (2.001 if crossing else 2.0) + penalty  # C++ ranks them alike
         if wanted_bare == types.BOOL and isinstance(bare, types.Pointer):
             return 2.6
         return None
 
+    def _is_bound(self, wanted: CType, actual: CType) -> bool:
+        """Whether a reference to ``wanted`` refers to the object itself, not to a converted one."""
+        if isinstance(wanted, types.Record) and isinstance(actual, types.Record):
+            return self._s.records.base_path(actual, wanted.cname) is not None
+        scalars = (types.Scalar, types.Pointer, types.Record)
+        return not (isinstance(wanted, scalars) and isinstance(actual, scalars))
+
     def _pointer_cost(self, wanted: types.Pointer, actual: CType) -> float | None:
         if not isinstance(actual, types.Pointer):
-            return 3.0 if types.is_integer(actual) else self._record_cost(wanted, actual)
+            return _NULL if types.is_integer(actual) else self._record_cost(wanted, actual)
         to, source = wanted.target, actual.target
         if types.unqualified(to) == types.unqualified(source) or _same_rows(to, source):
             return 0.1 if to.const or not source.const else _FORBIDDEN
@@ -424,12 +502,12 @@ class Overloads:
             path = self._s.records.base_path(actual, wanted.cname)
             if path is not None:
                 return 2.0 + 0.01 * len(path)
-        if isinstance(actual, types.Record) and self._s.methods.has_conversion(actual, wanted):
-            return 4.0
+        if isinstance(actual, types.Record):
+            cost = user_conversions.by_operator(self._s, wanted, actual)
+            if cost is not None:
+                return cost
         if isinstance(wanted, types.Record):
-            for entry in self._s.records.constructors(wanted):
-                if len(parameter_nodes(entry)) >= 1 and actual != types.VOID:
-                    return 5.0
+            return user_conversions.by_constructor(self._s, wanted, actual)
         return None
 
 
@@ -470,6 +548,21 @@ def _binding_cost(wanted: types.Reference, actual: CType) -> float:
     if wanted.target.const:
         return 0.0 if const and is_object else 0.02
     return 0.0 if is_object and not const else _FORBIDDEN
+
+
+def _rival(a: Choice, b: Choice) -> bool:
+    """Whether two candidates are different functions, and no declarations of one."""
+    here, there = (
+        ["".join(syntax.text(n).split()) for n in parameter_nodes(c.entry)] for c in (a, b)
+    )
+    return here != there and a.entry.scope is b.entry.scope
+
+
+def _temporary_cost(wanted: CType) -> float:
+    """How badly a reference fits a value of another type: it refers to a converted copy."""
+    if not isinstance(wanted, types.Reference) or wanted.rvalue:
+        return 0.0
+    return 0.02 if wanted.target.const else _FORBIDDEN
 
 
 def _same_rows(to: CType, source: CType) -> bool:

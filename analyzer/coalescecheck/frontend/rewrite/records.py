@@ -197,7 +197,9 @@ class Records:
         """
         head = head or ()
         env = Env(home, deduction.placeholders(head))
-        patterns = self._s.typenames.arguments(template or (), nodes, env, home)
+        place = (nodes[0].start_byte, nodes[-1].end_byte) if nodes else (0, 0)
+        with self._s.substitution.attempt(*place):
+            patterns = self._s.typenames.arguments(template or (), nodes, env, home)
         if patterns is None:
             return None
         found: dict[str, Argument] = {}
@@ -212,19 +214,15 @@ class Records:
         if not all(n in found for n in names):
             return None
         if late:
-            if self._fails(nodes, Env(home, dict(found))):
-                return None
             inner = Env(home, dict(found))
-            known = self._s.typenames.arguments(template or (), nodes, inner, home)
+            with self._s.substitution.attempt(*place) as attempt:
+                known = self._s.typenames.arguments(template or (), nodes, inner, home)
+            if attempt.failed:
+                return None
             values = list(known.values()) if known is not None else []
             if any(n >= len(values) or values[n] != pairs[n][1] for n in late):
                 return None
         return {n: found[n] for n in names}
-
-    def _fails(self, nodes: Sequence[Node], env: Env) -> bool:
-        """Whether arguments of a specialisation name a type that there is not (SFINAE)."""
-        named = [p for n in nodes for p in syntax.walk(n) if p.type == "dependent_type"]
-        return any(isinstance(self._s.typenames.type(p, env), types.Unknown) for p in named)
 
     def anonymous(self, node: Node, name: str, env: Env) -> Record:
         """A record without a name of its own, called ``name`` (a typedef's, or invented)."""

@@ -29,11 +29,19 @@ _SUBSTITUTES = (
         ),
         b"",
     ),
-    # `__device__ friend V operator*(…)`: it takes `friend` for a type
+    # `__device__ friend V operator*(…)`, `__host__ __device__ explicit S(int)`: it takes `friend`
+    # and `explicit` for types
     (
         re.compile(
             rb"\b((?:(?:__host__|__device__|__forceinline__|__noinline__|inline|constexpr)\s+)+)"
             rb"friend\b"
+        ),
+        b"",
+    ),
+    (
+        re.compile(
+            rb"\b((?:(?:__host__|__device__|__forceinline__|__noinline__)\s+)+)"
+            rb"(?:(?:inline|constexpr)\s+)*explicit\b"
         ),
         b"",
     ),
@@ -42,6 +50,19 @@ _SUBSTITUTES = (
         re.compile(
             rb"[(,]\s*(?:const\s+)?\w+(?:\s*<[\w\s,:]*>)?(?:\s+const)?"
             rb"\s*(\*(?:\s|const\b|__restrict(?:__)?(?!\w))*)\.\.\.\s*\w+\s*[,)]"
+        ),
+        b"",
+    ),
+    # `(unsigned(n) % 3)`: it takes a cast to a function type; see `calls`
+    *(
+        (re.compile(rb"\(\s*(" + word + rb")(?=\s*\((?!\s*[*&)]))"), b"_" + word[1:])
+        for word in (b"unsigned", b"signed", b"long", b"short")
+    ),
+    # `f(typename T::type())`: the grammar has no such words in expressions
+    (
+        re.compile(
+            rb"(?:[(,=?:]|\breturn)\s*\b(typename)\s+(?:\w+(?:\s*<[\w\s,:]*>)?\s*::\s*)+"
+            rb"\w+(?:\s*<[\w\s,:]*>)?\s*[({]"
         ),
         b"",
     ),

@@ -21,6 +21,7 @@ from coalescecheck.frontend.rewrite.constant_calls import ConstantCalls
 from coalescecheck.frontend.rewrite.construction import Construction
 from coalescecheck.frontend.rewrite.conversions import Conversions
 from coalescecheck.frontend.rewrite.declarations import Declarations
+from coalescecheck.frontend.rewrite.deduction import has_placeholder
 from coalescecheck.frontend.rewrite.emit import Mark, Piece
 from coalescecheck.frontend.rewrite.env import Env, Names, ValueBound
 from coalescecheck.frontend.rewrite.ex import (
@@ -55,6 +56,7 @@ from coalescecheck.frontend.rewrite.packing import PackPragmas
 from coalescecheck.frontend.rewrite.qualified import QualifiedNames
 from coalescecheck.frontend.rewrite.records import Records
 from coalescecheck.frontend.rewrite.statements import Statements
+from coalescecheck.frontend.rewrite.substitution import Substitution
 from coalescecheck.frontend.rewrite.typenames import TypeNames
 from coalescecheck.frontend.rewrite.types import CType, Record
 from coalescecheck.frontend.rewrite.virtual import Virtual
@@ -80,6 +82,7 @@ class Session:
         self._locate = locate
         self.pragmas = PackPragmas(code)
         self.virtual = Virtual(top)
+        self.substitution = Substitution()
         self._dynamic: dict[str, CType] = {}
         self._free: set[str] = set()
         self._opaque = 0
@@ -122,6 +125,8 @@ class Session:
 
     def say(self, node: Node, severity: str, message: str, *, hides: bool = False) -> None:
         """A diagnostic at a node; see ``Diagnostic`` for ``hides``."""
+        if self.substitution.fails_at(node):
+            return
         place = self.place if syntax.is_given(node) else node.start_byte
         self.output.say(self._locate(place), severity, message, hides=hides)
 
@@ -150,8 +155,8 @@ class Session:
         self, name: str, arguments: list[Ex], result: CType, mark: Mark, source: str = ""
     ) -> Ex:
         kept = [a for a in arguments if not isinstance(a.type, types.Closure | types.GroupType)]
-        kept = [a for a in kept if a.type != types.VOID]
-        if isinstance(result, types.Auto | types.Placeholder | types.Dependent | types.Array):
+        kept = [a for a in kept if a.type != types.VOID and not has_placeholder(a.type)]
+        if isinstance(result, types.Auto | types.Array) or has_placeholder(result):
             result = types.UNKNOWN
         parameters = [a.decayed for a in kept]
         known = self.output.prototype(name, result, parameters, source)
@@ -165,7 +170,8 @@ class Session:
         """A name nobody defined: it stays a symbol."""
         if not name or name in self.output.unknown_types:  # none: a syntax error, said already
             return self.opaque_call([], types.UNKNOWN, Mark(node.start_byte))  # a type in C
-        if name not in self._free:
+        failed = self.substitution.fails_at(node)
+        if name not in self._free and not failed:
             self._free.add(name)
             self.output.unique(name)
             self.output.globals.append((0, f"[[cuda::free]] extern const int {name};"))
@@ -312,7 +318,8 @@ class Session:
         if key not in self._numbers:
             self._numbers[key] = None  # one that refers to itself has no value
             if entry.value is not None:
-                number = self.expressions.constant(entry.value, env)
+                inside = Env(env, scope=entry.enum.inner)  # it may name those before it
+                number = self.expressions.constant(entry.value, inside)
             elif entry.previous is None:
                 number = 0
             else:

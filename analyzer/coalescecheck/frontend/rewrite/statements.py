@@ -31,6 +31,7 @@ _IGNORED = frozenset(
 
 
 _FUNCTIONS = ("function_definition", "lambda_expression")
+_NAMED = ("identifier", "field_expression", "qualified_identifier")
 
 
 class Statements:
@@ -203,7 +204,7 @@ class Statements:
         auto = types.has_auto(result)
         ex = self._s.expressions.emit(node, env, None if auto else result)
         if auto:
-            result = writer.result = self._s.declarations.resolved(result, ex)
+            result = writer.result = self._deduced(result, ex, node, env)
         if ex.type == types.VOID or result == types.VOID:
             self.effect(ex, writer)
             writer.line((mark, "return;"))
@@ -212,6 +213,17 @@ class Statements:
         else:
             value = self._returned(ex, result, node, env)
             writer.line((mark, "return ", value.piece, ";"))
+
+    def _deduced(self, result: types.CType, ex: Ex, node: Node, env: Env) -> types.CType:
+        """The type that a returned value gives to a function: ``decltype(auto)`` refers to an
+        object, unless it is named by its name alone and is no reference itself."""
+        if isinstance(result, types.Auto) and result.kept and ex.lvalue:
+            found = self._s.names.find(env, text(node)) if node.type == "identifier" else None
+            local = found.binding if found is not None else None
+            refers = isinstance(local, Local) and isinstance(local.type, types.Reference)
+            if refers or node.type not in _NAMED:
+                return types.Reference(ex.type, ex.moved)
+        return self._s.declarations.resolved(result, ex)
 
     def _returned(self, ex: Ex, result: types.CType, node: Node, env: Env) -> Ex:
         """A returned object: a local one is the result itself (every compiler does so where it

@@ -223,6 +223,7 @@ def _part_changes(node: Node) -> bool:
     return may_change(at) or (method and at is not node)
 
 
+STRINGS = ("string_literal", "raw_string_literal", "concatenated_string")
 _PARTS = ("field_expression", "subscript_expression", "parenthesized_expression")
 
 

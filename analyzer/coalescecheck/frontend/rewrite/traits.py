@@ -28,6 +28,11 @@ _STRIPPING = frozenset(
     {"remove_reference", "remove_cv", "remove_const", "remove_cvref", "decay", "type_identity"}
 )
 _MAX_ALIGN = 16  # of what fits any type, in libstdc++
+_ANSWERED = frozenset(
+    {"is_same", "is_floating_point", "is_integral", "is_arithmetic", "is_enum", "is_const"}
+    | {"is_lvalue_reference", "is_rvalue_reference", "is_reference", "is_class", "is_array"}
+    | {"is_pointer", "is_void", "is_signed", "is_unsigned"}
+)
 _SIGNS = {"make_unsigned": "unsigned ", "make_signed": ""}
 
 
@@ -119,6 +124,8 @@ def value_trait(session: Session, node: Node, env: Env) -> Ex | None:
     if part is None or not part[1]:
         return None
     name, arguments = part
+    if name not in _ANSWERED:  # `f_v<3>` may be anybody's
+        return None
     first = session.typenames.type(arguments[0], env)
     answer = _answer(session, name, first, arguments, env)
     if answer is None:

@@ -13,6 +13,8 @@ from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import groups, index, library, syntax, traits, types
 from coalescecheck.frontend.rewrite.builtin_types import builtin_type
+from coalescecheck.frontend.rewrite.deduction import has_placeholder
+from coalescecheck.frontend.rewrite.emit import plain
 from coalescecheck.frontend.rewrite.env import (
     Argument,
     Env,
@@ -22,6 +24,7 @@ from coalescecheck.frontend.rewrite.env import (
     TypeBound,
     ValueBound,
 )
+from coalescecheck.frontend.rewrite.ex import integer
 from coalescecheck.frontend.rewrite.qualified import base_name
 from coalescecheck.frontend.rewrite.syntax import text
 from coalescecheck.frontend.rewrite.types import CType
@@ -56,7 +59,7 @@ class TypeNames:
                 inner = syntax.operands(node)
                 return self.type(inner[-1], env) if inner else types.UNKNOWN
             case "placeholder_type_specifier":
-                return types.Auto()
+                return types.Auto(kept=text(node).startswith("decltype"))
             case "decltype":
                 return self._decltype(node, env)
             case "struct_specifier" | "class_specifier" | "union_specifier":
@@ -331,45 +334,52 @@ class TypeNames:
         None if one is missing.
         """
         bound: dict[str, Argument] = {}
-        given: list[Argument | Node] = list(self._expanded(nodes, env))
+        given = self._expanded(nodes, env)
         inner = Env(home, {})
         for number, parameter in enumerate(head):
             name = parameter.name or f"unnamed__{number}"
             if parameter.pack:
-                rest = tuple(self._argument(parameter, a, env) for a in given[number:])
+                rest = tuple(self._argument(parameter, *a, inner) for a in given[number:])
                 bound[name] = PackBound(rest)
             elif number < len(given):
-                bound[name] = self._argument(parameter, given[number], env)
+                bound[name] = self._argument(parameter, *given[number], inner)
             elif parameter.default is not None:
-                bound[name] = self._argument(parameter, parameter.default, inner)
+                bound[name] = self._argument(parameter, parameter.default, inner, inner)
             else:
                 return None
             inner.names[name] = bound[name]
         return bound
 
-    def _expanded(self, nodes: Sequence[Node], env: Env) -> list[Argument | Node]:
-        """Arguments with the packs among them written out."""
-        out: list[Argument | Node] = []
+    def _expanded(self, nodes: Sequence[Node], env: Env) -> list[tuple[Argument | Node, Env]]:
+        """Arguments with the packs among them written out, each with its environment."""
+        out: list[tuple[Argument | Node, Env]] = []
         for node in nodes:
-            if node.type == "parameter_pack_expansion":
-                pattern = node.child_by_field_name("pattern")
-                found = self._s.names.find(env, text(pattern)) if pattern is not None else None
-                if found is not None and isinstance(found.binding, PackBound):
-                    packed = found.binding.items
-                    out += [i for i in packed if isinstance(i, TypeBound | ValueBound)]
-                    continue
-            out.append(node)
+            pattern = node.child_by_field_name("pattern")
+            if node.type != "parameter_pack_expansion" or pattern is None:
+                out.append((node, env))
+                continue
+            found = self._s.names.find(env, text(pattern))
+            if found is not None and isinstance(found.binding, PackBound):
+                packed = found.binding.items
+                out += [(i, env) for i in packed if isinstance(i, TypeBound | ValueBound)]
+            elif self._s.expressions.packs(pattern, env):
+                out += [(pattern, one) for one in self._s.expressions.pack_envs(pattern, env)]
+            else:
+                out.append((node, env))
         return out
 
     def _argument(
-        self, parameter: index.TemplateParameter, given: Argument | Node, env: Env
+        self, parameter: index.TemplateParameter, given: Argument | Node, env: Env, home: Env
     ) -> Argument:
         if not isinstance(given, Node):
             return given
-        return self.argument(parameter, given, env)
+        return self.argument(parameter, given, env, home)
 
-    def argument(self, parameter: index.TemplateParameter, node: Node, env: Env) -> Argument:
-        """One template argument, read as its parameter's kind demands."""
+    def argument(
+        self, parameter: index.TemplateParameter, node: Node, env: Env, home: Env
+    ) -> Argument:
+        """One template argument, read as its parameter's kind demands; ``home`` is where the
+        template is, with the arguments before this one."""
         if parameter.kind == "type":
             return TypeBound(self.type(node, env))
         if parameter.kind == "template":
@@ -383,20 +393,27 @@ class TypeNames:
                     if isinstance(entry, index.RecordEntry):
                         return TemplateBound(entry, found.env)
             return TypeBound(types.Unknown(types.mangled([name])))
-        return self._value(parameter, node, env)
+        return self._value(parameter, node, env, home)
 
-    def _value(self, parameter: index.TemplateParameter, node: Node, env: Env) -> Argument:
+    def _value(
+        self, parameter: index.TemplateParameter, node: Node, env: Env, home: Env
+    ) -> Argument:
         type_: CType = types.INT
         if parameter.declaration is not None:
             declarator = parameter.declaration.child_by_field_name("declarator")
-            type_ = types.strip(self.declared(parameter.declaration, declarator, env))
+            type_ = types.strip(self.declared(parameter.declaration, declarator, home))
+        if has_placeholder(type_):  # `template <class T, T N>`: T is not known yet
+            type_ = types.INT
         bound = self._s.expressions.template_value(node, type_, env)
         return bound
 
     def _decltype(self, node: Node, env: Env) -> CType:
         inner = syntax.operands(node)
         if not inner or inner[0].type == "auto":
-            return types.Auto()
+            return types.Auto(kept=True)
+        of_member = self._s.naming.type_of_member(inner[0], env)
+        if of_member is not None:
+            return of_member
         ex = self._s.expressions.emit(inner[0], env)
         named = inner[0].type in ("identifier", "field_expression", "qualified_identifier")
         if ex.lvalue and not named and not isinstance(ex.type, types.Unknown):
@@ -427,17 +444,32 @@ class TypeNames:
         base = node.child_by_field_name("base")
         if base is not None:
             return types.strip(self.type(base, env))
-        return self._widest(syntax.operands(node.child_by_field_name("body")), env)
+        return self._widest(self.enumerators(node, types.INT, env))
 
-    def _widest(self, items: list[Node], env: Env) -> CType:
-        """The type of an enumeration that does not name it: int, or what holds its values."""
-        low = high = 0
-        for item in items:
-            value = item.child_by_field_name("value")
-            number = self._s.expressions.constant(value, env) if value is not None else None
-            high += 1
+    def enumerators(self, node: Node, type_: CType, env: Env) -> dict[str, ValueBound]:
+        """The enumerators of an enumeration whose values are known; they may name earlier ones."""
+        known: dict[str, ValueBound] = {}
+        inside = Env(env, {})
+        number: int | None = -1
+        for item in syntax.operands(node.child_by_field_name("body")):
+            label, value = item.child_by_field_name("name"), item.child_by_field_name("value")
+            if label is None:
+                continue
+            if value is not None:
+                number = self._s.expressions.constant(value, inside)
+            elif number is not None:
+                number += 1
             if number is not None:
-                low, high = min(low, number), max(high, number)
+                ex = integer(number)
+                known[text(label)] = ValueBound(plain(ex.piece), type_, ex.value)
+                inside.names[text(label)] = known[text(label)]
+        return known
+
+    @staticmethod
+    def _widest(known: dict[str, ValueBound]) -> CType:
+        """The type of an enumeration that does not name it: int, or what holds its values."""
+        numbers = [v.value.number for v in known.values() if v.value is not None]
+        low, high = min(numbers, default=0), max(numbers, default=0)
         if low >= -(1 << 31) and high < 1 << 31:
             return types.INT
         return types.UINT if low >= 0 and high < 1 << 32 else types.LONG if low < 0 else types.ULONG

@@ -169,7 +169,9 @@ class Texture(CType):
 
 @dataclass(frozen=True, slots=True)
 class Auto(CType):
-    """A type to be taken from the initialiser."""
+    """A type to be taken from the initialiser, with its reference if ``kept``."""
+
+    kept: bool = False  # `decltype(auto)`
 
 
 VOID = Scalar("void")

@@ -93,6 +93,17 @@ __global__ void halo(float *out, const float *in)
     out[y * 16 + x] = tile[y][x] + tile[y][31 - x];
 }
 """
+# A column of threads, which says so nowhere.
+ONE_WIDE = """
+__global__ void column(float *out, const float *in, int pitch)
+{
+    extern __shared__ float all[];
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = threadIdx.y;
+    all[y] = in[y * pitch + x];
+    __syncthreads();
+    out[y * pitch + x] = all[blockDim.y - 1 - y];
+}
+"""
 TWO_DIMENSIONS = """
 __global__ void flip(float *out, const float *in)
 {
@@ -110,6 +121,7 @@ __global__ void flip(float *out, const float *in)
         pytest.param(PARTS + LAUNCH, [], id="parts of a size that is not known overlap"),
         pytest.param(LONG, [], id="parts of a size that was made smaller overlap"),
         pytest.param(COLUMN, [], id="threads that the assumed block has along x"),
+        pytest.param(ONE_WIDE, [], id="a block that is one thread wide"),
         pytest.param(HALO, [], id="a row of the assumed block is longer than a part"),
         pytest.param(SHIFT, ["WAR"], id="neighbours, whatever the sizes"),
         pytest.param(TWO_DIMENSIONS, ["RAW"], id="a transpose, whatever the block"),

@@ -24,7 +24,7 @@ from coalescecheck.source import Span
 MAX_STEPS = 2000  # statements executed for one more sample
 ENOUGH_SHARED = 227 << 10  # bytes: no block has more
 ENOUGH_STEPS = 10_000  # in all of them
-SHAPES = "16x16 32x8 16x8 16x4 32x4 8x8 32x2 32x32 8x4 64x4 32x16 128x2 4x4"
+SHAPES = "16x16 1x64 1x16 32x8 16x8 16x4 32x4 8x8 32x2 32x32 8x4 64x4 32x16 128x2 4x4"
 # blocks that kernels are written for, by the axes they use
 BLOCKS = {
     "x": [Dim3(256), Dim3(32), Dim3(128)],

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 
 from coalescecheck.analysis import Race
 from coalescecheck.facts import Fact
-from coalescecheck.ir.expr import builtins_of
-from coalescecheck.ir.kernel import Kernel, expressions, walk
+from coalescecheck.ir.kernel import Atomic, Kernel, Load, Space, Store, walk
+from coalescecheck.ir.origins import origins_in
+from coalescecheck.ir.sources import sources_in
 from coalescecheck.launch import WARP_SIZE, Dim3, Launch
 from coalescecheck.sampling import SAMPLE_BLOCK, Sample, samples
 from coalescecheck.simulate import Race as Seen
@@ -24,8 +25,8 @@ from coalescecheck.source import Span
 MAX_STEPS = 2000  # statements executed for one more sample
 ENOUGH_SHARED = 227 << 10  # bytes: no block has more
 ENOUGH_STEPS = 10_000  # in all of them
-SHAPES = "16x16 1x64 1x16 32x8 16x8 16x4 32x4 8x8 32x2 32x32 8x4 64x4 32x16 128x2 4x4"
-# blocks that kernels are written for, by the axes they use
+SHAPES = "16x16 32x8 16x8 16x4 32x4 8x8 32x2 32x32 8x4 64x4 32x16 128x2 4x4"
+# blocks that kernels are written for, by the axes that choose a place in shared memory
 BLOCKS = {
     "x": [Dim3(256), Dim3(32), Dim3(128)],
     "y": [Dim3(1, y) for y in (256, 16, 4)],
@@ -126,7 +127,11 @@ def _others(question: Question) -> Iterator[Sample]:
 
 
 def _blocks(kernel: Kernel) -> Sequence[Dim3]:
-    used = {name for s in walk(kernel.body) for e in expressions(s) for name in builtins_of(e)}
+    accesses = (stmt for stmt in walk(kernel.body) if isinstance(stmt, Load | Store | Atomic))
+    origins = origins_in(kernel)
+    shared = {name for name, array in kernel.arrays.items() if array.space is Space.SHARED}
+    addresses = [s.address for s in accesses if (origins.of(s.address) or shared) & shared]
+    used = sources_in(kernel).of(addresses)
     axes = "".join(axis for axis in "xyz" if f"threadIdx.{axis}" in used)
     return BLOCKS.get(axes, BLOCKS["xyz" if "z" in axes else "x"])
 

@@ -10,29 +10,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from coalescecheck.advice.offsets import Values, assignments
+from coalescecheck.advice.offsets import Values
 from coalescecheck.advice.row_simulation import Rows, simulated
 from coalescecheck.advice.shared_arrays import keeps_to_rows
 from coalescecheck.advice.trial import Subject
 from coalescecheck.analysis import AccessResult
-from coalescecheck.ir.expr import Binary, Builtin, Cast, Const, Expr, Var, children
+from coalescecheck.ir.expr import Cast, Expr, children
 from coalescecheck.ir.kernel import (
     Array,
     Atomic,
     Kernel,
     Load,
-    Loop,
     Store,
     expressions,
     walk,
 )
-from coalescecheck.ir.mentions import mentioned
 from coalescecheck.ir.origins import origins_in
+from coalescecheck.ir.sources import sources_in
 from coalescecheck.ir.types import PTR
 
 __all__ = ["Rows", "rows_of"]
-
-LIMITED = ("%", "&")  # their right side limits what comes out, whatever the left one is
 
 
 def rows_of(subject: Subject, array: Array, mine: Sequence[AccessResult]) -> Rows:
@@ -63,7 +60,7 @@ def _is_settled(
     if not as_launched and free & set(re.findall(r"\w+", guards)):
         return False
     values = Values(subject.kernel, subject.launch, subject.params)
-    sources = _Sources(subject.kernel)
+    sources = sources_in(subject.kernel)
     ids = {result.access.id for result in mine}
     row = array.dims[-1] * array.element_size
     for stmt in walk(subject.kernel.body):
@@ -72,49 +69,12 @@ def _is_settled(
             if offset is None:
                 return False
             columns = [term for term, factor in offset.terms if factor % row]
-            if any(name in free or name.startswith("blockIdx") for name in sources.of(columns)):
+            if any(
+                name in free or name.startswith("blockIdx")
+                for name in sources.of(columns, limited=True)
+            ):
                 return False
     return True
-
-
-class _Sources:
-    """The parameters and CUDA variables that values hang on."""
-
-    def __init__(self, kernel: Kernel) -> None:
-        self._set: dict[str, list[Expr]] = {}
-        self._params = {param.name for param in kernel.params}
-        for stmt in walk(kernel.body):
-            for name, value in assignments(stmt):
-                self._set.setdefault(name, []).extend(() if value is None else (value,))
-            if isinstance(stmt, Loop):
-                for name in _counters(stmt):
-                    self._set.setdefault(name, []).append(stmt.condition)
-
-    def of(self, exprs: Sequence[Expr]) -> set[str]:
-        """All names behind the expressions."""
-        found: set[str] = set()
-        waiting = list(exprs)
-        seen: set[str] = set()
-        while waiting:
-            expr = waiting.pop()
-            match expr:
-                case Builtin():
-                    found.add(expr.name)
-                case Var() if expr.name not in seen:
-                    seen.add(expr.name)
-                    found |= {expr.name} & self._params
-                    waiting += self._set.get(expr.name, ())
-                case Binary(op=op, right=Const()) if op in LIMITED:
-                    continue
-                case _:
-                    waiting += children(expr)
-        return found
-
-
-def _counters(loop: Loop) -> set[str]:
-    """The variables of which the condition decides how far they go."""
-    changed = {name for stmt in walk((*loop.body, *loop.step)) for name, _ in assignments(stmt)}
-    return changed & mentioned(loop.condition).variables
 
 
 def _is_counted(kernel: Kernel, array: str) -> bool:

@@ -104,6 +104,25 @@ __global__ void column(float *out, const float *in, int pitch)
     out[y * pitch + x] = all[blockDim.y - 1 - y];
 }
 """
+# The last block of a grid that covers n elements; rows are long enough only if it does.
+LAST = """
+__global__ void last(float *out, const float *in, int n)
+{
+    __shared__ float tile[2][16];
+    int x = threadIdx.x, end = 15;
+    if (blockIdx.x == gridDim.x - 1)
+        end = n - 16 * blockIdx.x - 1;
+    tile[0][x] = in[16 * blockIdx.x + x];
+    __syncthreads();
+    if (x < end) {
+        float next = tile[0][x + 1];
+        tile[1][x] = next;
+    }
+    __syncthreads();
+    out[16 * blockIdx.x + x] = tile[1][x];
+}
+void run(float *out, float *in, int n, int blocks) { last<<<blocks, 16>>>(out, in, n); }
+"""
 TWO_DIMENSIONS = """
 __global__ void flip(float *out, const float *in)
 {
@@ -123,6 +142,7 @@ __global__ void flip(float *out, const float *in)
         pytest.param(COLUMN, [], id="threads that the assumed block has along x"),
         pytest.param(ONE_WIDE, [], id="a block that is one thread wide"),
         pytest.param(HALO, [], id="a row of the assumed block is longer than a part"),
+        pytest.param(LAST, [], id="a size that does not go with the grid"),
         pytest.param(SHIFT, ["WAR"], id="neighbours, whatever the sizes"),
         pytest.param(TWO_DIMENSIONS, ["RAW"], id="a transpose, whatever the block"),
         pytest.param(

@@ -115,15 +115,19 @@ def _is_made_up(question: Question, runs: Runs) -> bool:
 
 
 def _others(question: Question) -> Iterator[Sample]:
-    """Samples at sizes that are no smaller than the block, for blocks that the kernel may have."""
+    """Samples at sizes that are no smaller than the block, for blocks that the kernel may have; and
+    with one block that covers all."""
     launch = question.launch
     for block in (launch.block,) if launch.block else (SAMPLE_BLOCK, *_blocks(question.kernel)):
-        size = -(-block.size // WARP_SIZE) * WARP_SIZE
         shared = launch.shared_bytes or ENOUGH_SHARED
         concrete = replace(launch, block=block, shared_bytes=shared)
-        yield from samples(
-            question.kernel, concrete, question.params, question.facts, size, (size,)
-        )
+        yield from _sized(question, concrete, -(-block.size // WARP_SIZE) * WARP_SIZE)
+        if launch.grid is None:
+            yield from _sized(question, replace(concrete, grid=Dim3(1)), max(block.x, block.y))
+
+
+def _sized(question: Question, launch: Launch, size: int) -> list[Sample]:
+    return samples(question.kernel, launch, question.params, question.facts, size, (size,))
 
 
 def _blocks(kernel: Kernel) -> Sequence[Dim3]:

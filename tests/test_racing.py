@@ -108,20 +108,20 @@ __global__ void column(float *out, const float *in, int pitch)
 LAST = """
 __global__ void last(float *out, const float *in, int n)
 {
-    __shared__ float tile[2][16];
-    int x = threadIdx.x, end = 15;
+    __shared__ float tile[2][8];
+    int x = threadIdx.x, end = 7;
     if (blockIdx.x == gridDim.x - 1)
-        end = n - 16 * blockIdx.x - 1;
-    tile[0][x] = in[16 * blockIdx.x + x];
+        end = n - 8 * blockIdx.x - 1;
+    tile[0][x] = in[8 * blockIdx.x + x];
     __syncthreads();
     if (x < end) {
         float next = tile[0][x + 1];
         tile[1][x] = next;
     }
     __syncthreads();
-    out[16 * blockIdx.x + x] = tile[1][x];
+    out[8 * blockIdx.x + x] = tile[1][x];
 }
-void run(float *out, float *in, int n, int blocks) { last<<<blocks, 16>>>(out, in, n); }
+void run(float *out, float *in, int n, int blocks) { last<<<blocks, 8>>>(out, in, n); }
 """
 TWO_DIMENSIONS = """
 __global__ void flip(float *out, const float *in)

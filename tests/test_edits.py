@@ -251,3 +251,31 @@ def test_no_pad_moves_vectors_of_another_array(tmp_path: Path) -> None:
         declaration = f"__shared__ float tile[33][32]; __shared__ {aligned}float next[32];"
         line = changed(tmp_path, declaration, use=use)
         assert line == (None if expected is None else declaration.replace("[32];", "[33];", 1))
+
+
+@pytest.mark.parametrize(
+    ("bytes_", "change"),
+    [
+        pytest.param("40960", "pad", id="room for both"),
+        pytest.param("45056", "swizzle", id="48 KiB together: a launch with more would fail"),
+        pytest.param("65536", "pad", id="more was asked for, and is not all of it"),
+        pytest.param("162688", "pad", id="128 bytes are left of 163 KiB"),
+        pytest.param("162689", "swizzle", id="less are left"),
+        pytest.param("bytes", "swizzle", id="nobody knows"),
+    ],
+)
+def test_pads_and_dynamic_shared_memory_fit_together(
+    tmp_path: Path, bytes_: str, change: str
+) -> None:
+    path = tmp_path / "flip.cu"
+    text = KERNEL.format(
+        before="", template="", store=STORE, launch=PLAIN.replace("32)>", f"32), {bytes_}>"),
+        declaration="extern __shared__ float more[]; more[threadIdx.x] = 0;\n"
+        "    __shared__ float tile[32][32];",
+        use="",
+    )  # fmt: skip
+    path.write_text(text, encoding="utf-8")
+    found = coalescecheck.analyze(path, select=["CC201"]).findings
+    edits = [f for finding in found for f in finding.fixes if f.edit is not None]
+    kinds = ["pad" if f.description.startswith("declare") else "swizzle" for f in edits]
+    assert kinds == [change]

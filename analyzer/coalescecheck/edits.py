@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from coalescecheck.analysis import AccessResult, KernelAnalysis, Trial
-from coalescecheck.arch import STATIC_SHARED_BYTES
+from coalescecheck.arch import ARCHS, STATIC_SHARED_BYTES
 from coalescecheck.array_uses import blanked, end_of_block, line_start
 from coalescecheck.ir.kernel import Array, Space
 from coalescecheck.pad_edits import pad_edit
@@ -139,7 +139,7 @@ class _Pads:
             return None
         rows = (array.size or 0) // (array.dims[-1] * array.element_size)
         more = rows * trial.amount * array.element_size
-        if any(self._used(each) + more > STATIC_SHARED_BYTES for each in sharing):
+        if not all(_fits(each, self._added[id(each)], more) for each in sharing):
             return None
         if any(_moves_vectors(each, array, more) for each in sharing):
             return None
@@ -148,11 +148,17 @@ class _Pads:
             self._added.update(dict.fromkeys(map(id, sharing), more))
         return edit
 
-    def _used(self, analysis: KernelAnalysis) -> int:
-        arrays = analysis.arrays.values()
-        return self._added[id(analysis)] + sum(
-            array.size or 0 for array in arrays if array.space is Space.SHARED
-        )
+
+def _fits(analysis: KernelAnalysis, added: int, more: int) -> bool:
+    """Whether a block can have ``more`` bytes of shared memory beside those that were ``added``."""
+    shared = [a for a in analysis.arrays.values() if a.space is Space.SHARED]
+    dynamic = analysis.launch.shared_bytes
+    if dynamic is None and any(array.dynamic for array in shared):
+        return False
+    static = sum(array.size or 0 for array in shared) + added
+    total = static + (dynamic or 0)
+    most = ARCHS[analysis.arch].max_shared_bytes if total > STATIC_SHARED_BYTES else 0
+    return static + more <= STATIC_SHARED_BYTES and total + more <= max(most, STATIC_SHARED_BYTES)
 
 
 def _moves_vectors(analysis: KernelAnalysis, array: Array, more: int) -> bool:

@@ -46,11 +46,14 @@ def _pads(
 
 
 def _fits(subject: Subject, array: Array, pad: int) -> bool:
-    """Whether the static shared arrays stay below their limit."""
+    """Whether the static shared arrays stay below their limit, and together with the dynamic ones
+    below what a block gets without asking for more."""
     shared = [a for a in subject.kernel.arrays.values() if a.space is Space.SHARED]
     used = sum(a.size or 0 for a in shared)
     rows = (array.size or 0) // (array.dims[-1] * array.element_size or 1)
-    return used + rows * pad * array.element_size <= STATIC_SHARED_BYTES
+    more, dynamic = rows * pad * array.element_size, subject.launch.shared_bytes or 0
+    asked_for_more = used + dynamic > STATIC_SHARED_BYTES
+    return used + more + (0 if asked_for_more else dynamic) <= STATIC_SHARED_BYTES
 
 
 def _declared(array: Array, pad: int) -> str:

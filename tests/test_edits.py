@@ -152,6 +152,15 @@ def test_no_edit_where_longer_rows_mean_something_else(
     assert changed(tmp_path, "__shared__ float tile[32][32];", **parts) is None
 
 
+def test_no_edit_where_the_block_is_not_known(tmp_path: Path) -> None:
+    store = "tile[threadIdx.x][threadIdx.y] = in[threadIdx.x * 32 + threadIdx.y]"
+    declaration = "__shared__ float tile[64][32];"
+    assert changed(tmp_path, declaration, store=store, launch="") is None
+    launch = "flip<<<1, dim3(64, 16)>>>(out, in);"
+    line = changed(tmp_path, declaration, store=store, launch=launch)
+    assert line == declaration.replace("32", "33")
+
+
 @pytest.mark.parametrize(
     ("parts", "pad"),
     [

@@ -59,7 +59,13 @@ def _is_settled(
     guards = " ".join(guard for result in mine for guard in result.guards)
     if not as_launched and free & set(re.findall(r"\w+", guards)):
         return False
-    values = Values(subject.kernel, subject.launch, subject.params)
+    launch = subject.launch
+    unsettled = (
+        "blockIdx",
+        *(("threadIdx", "blockDim") if launch.block is None else ()),
+        *(("gridDim",) if launch.grid is None else ()),
+    )
+    values = Values(subject.kernel, launch, subject.params)
     sources = sources_in(subject.kernel)
     ids = {result.access.id for result in mine}
     row = array.dims[-1] * array.element_size
@@ -69,10 +75,8 @@ def _is_settled(
             if offset is None:
                 return False
             columns = [term for term, factor in offset.terms if factor % row]
-            if any(
-                name in free or name.startswith("blockIdx")
-                for name in sources.of(columns, limited=True)
-            ):
+            names = sources.of(columns, limited=True)
+            if names & free or any(name.startswith(unsettled) for name in names):
                 return False
     return True
 

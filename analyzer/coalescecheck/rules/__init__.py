@@ -20,6 +20,7 @@ from coalescecheck.rules.constant_divergent_access import ConstantDivergentAcces
 from coalescecheck.rules.data_dependent_access import DataDependentAccess
 from coalescecheck.rules.divergent_access import DivergentAccess
 from coalescecheck.rules.dynamic_local_array import DynamicLocalArray
+from coalescecheck.rules.global_atomic_contention import GlobalAtomicContention
 from coalescecheck.rules.l1_bank_conflict import L1BankConflict
 from coalescecheck.rules.misaligned_global_access import MisalignedGlobalAccess
 from coalescecheck.rules.misaligned_vector_access import MisalignedVectorAccess
@@ -46,6 +47,7 @@ RULES: tuple[Rule, ...] = (
     ColumnWalk(),
     L1BankConflict(),
     RepeatedGlobalRead(),
+    GlobalAtomicContention(),
     SharedBankConflict(),
     ConstantDivergentAccess(),
     SharedAtomicContention(),

@@ -8,6 +8,7 @@ every access that the thread can get to.  Both sides of a branch are followed an
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
 from coalescecheck.facts import Fact
@@ -55,6 +56,8 @@ class Interpreter:
         pointers = [array.name for array in kernel.arrays.values() if array.parameter]
         self.values = Values(ctx, geometry, params, pointers)
         self.not_null: dict[Fit, None] = {}  # what null checks so far took to hold
+        # per shared or per-thread array the bases of pointers kept there; "" for one not known
+        self.kept: defaultdict[str, set[str]] = defaultdict(set)
         self._checked: tuple[Fit, ...] = ()  # those on which it depends that this place is reached
         self.reaches: list[Reach] = []
         self.recording = True
@@ -187,6 +190,10 @@ class Interpreter:
             return
         scalars = ((0, stmt.value), *stmt.more)
         values = [(at, each.type, self.values.value(each, state.env)) for at, each in scalars]
+        for name in self.ctx.bases(address):
+            for _, type_, value in values:
+                if type_.kind == "ptr" and not value.is_constant:
+                    self.kept[name] |= self.ctx.bases(value) or {""}
         self._cells.write(state.env, address, values)
 
     def array_of(self, address: Form) -> ir.Array | None:

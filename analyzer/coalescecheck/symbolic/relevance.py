@@ -1,9 +1,10 @@
 """Which values of a kernel decide where it reads and writes, and when.
 
 In: a kernel.  Out: the variables that some address or condition depends on, however indirectly,
-and the stores whose values may come back as such a variable.  Kernels compute much that only
-ends up in memory (hashes, sums, images); nobody has to follow that to count sectors.  Control
-flow is not regarded, so what is said to matter may matter less.
+and the stores whose values may come back as such a variable: in per-thread arrays, and pointers in
+shared ones.  Kernels compute much that only ends up in memory (hashes, sums, images); nobody has
+to follow that to count sectors.  Control flow is not regarded, so what is said to matter may
+matter less.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ class Relevance:
         for stmt in walk(kernel.body):
             roots += self._noted(stmt)
         self._origins, self._mentions = origins_in(kernel), mentions_in(kernel)
+        self._holding = self._private | self._with_pointers(kernel)
         self._need(roots)
         self._read: set[str] = set()  # arrays whose contents matter
         self._followed: set[int] = set()
@@ -57,7 +59,18 @@ class Relevance:
 
     def may_be_private(self, address: Expr) -> bool:
         """Whether an address may lie in a per-thread array."""
-        return bool(self._reached(address))
+        return bool(self._reached(address) & self._private)
+
+    def _with_pointers(self, kernel: Kernel) -> set[str]:
+        """The shared arrays that pointers are stored in."""
+        shared = {n for n, a in kernel.arrays.items() if a.space is Space.SHARED}
+        held: set[str] = set()
+        for store in self._stores if shared else ():
+            values = (store.value, *(value for _, value in store.more))
+            if any(value.type.kind == "ptr" for value in values):
+                found = self._origins.of(store.address)
+                held |= shared if found is None else shared & found
+        return held
 
     def _noted(self, stmt: Stmt) -> Iterator[Expr]:
         """Enter what a statement sets; what matters of it in any case is returned."""
@@ -100,8 +113,9 @@ class Relevance:
                     self._need((store.value, *(value for _, value in store.more)))
 
     def _reached(self, address: Expr) -> set[str]:
-        """The per-thread arrays that an address may lie in: all, unless its origin is known."""
-        if not self._private:
+        """The arrays with contents of weight that an address may lie in: all, unless its origin is
+        known."""
+        if not self._holding:
             return set()
         found = self._origins.of(address)
-        return self._private if found is None else self._private & found
+        return self._holding if found is None else self._holding & found

@@ -118,6 +118,7 @@ class _Reading:
             kernel, replace(launch, grid=grid), ctx, lanes, texts, samples, starts, registers
         )
         self._summarizer.not_null = tuple(self._interpreter.not_null)
+        self._summarizer.kept = self._interpreter.kept
 
     def summary(self) -> Summary:
         """The results of all accesses that are wanted."""
@@ -192,6 +193,7 @@ class _Summarizer:
         self._starts = starts  # bytes that divide the addresses of pointers, where somebody says so
         self.arrays = Arrays()
         self.not_null: tuple[Fit, ...] = ()  # what may be why code is never reached
+        self.kept: Mapping[str, set[str]] = {}  # see Interpreter
 
     def result(self, access: Access, reaches: list[Reach]) -> AccessResult | None:
         """The result of one access; None for per-thread arrays that live in registers."""
@@ -240,13 +242,26 @@ class _Summarizer:
         if not bases:
             return "", Space.GLOBAL, "the pointer's origin is not known"
         names = list(dict.fromkeys(s.name.split("#")[0] for s in bases))
-        spaces = {
-            self._kernel.arrays[s.name].space if s.name in self._kernel.arrays else Space.GLOBAL
-            for s in bases
-        }
-        if len(spaces) > 1:
+        spaces = {self._space(s.name, frozenset()) for s in bases}
+        space = spaces.pop()
+        if spaces or space is None:
             return "|".join(names), Space.GLOBAL, "the pointer may be shared or global"
-        return "|".join(names), spaces.pop(), ""
+        return "|".join(names), space, ""
+
+    def _space(self, base: str, seen: frozenset[str]) -> Space | None:
+        """Where an array lies, or what a loaded pointer points to; None where that is not known.
+        Memory of other kernels holds pointers to global memory."""
+        array = self._kernel.arrays.get(base)
+        if array is not None:
+            return array.space
+        holder = self._kernel.arrays.get(base.split("#")[0].removeprefix("*"))
+        if holder is None or holder.space not in (Space.LOCAL, Space.SHARED):
+            return Space.GLOBAL
+        if holder.name in seen:
+            return Space.GLOBAL  # a copy of another one that is kept there
+        kept = self.kept.get(holder.name, {""})
+        spaces = {self._space(b, seen | {holder.name}) if b else None for b in kept}
+        return Space.GLOBAL if spaces == {Space.GLOBAL} else None
 
     def _base_step(self, reach: Reach, width: int) -> int:
         """What divides the base address, in bytes (hardware.md section 3, base alignment)."""

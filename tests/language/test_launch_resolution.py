@@ -238,3 +238,47 @@ def test_one_configuration_is_reported_once_for_all_its_launches(tmp_path: Path)
     )
     (kernel,) = analysed(tmp_path, KERNEL + host)
     assert kernel.launch.line == 2
+
+
+OVERLOADS = """
+__global__ void k(float *p, int n) { p[n * threadIdx.x] = 0; }
+__global__ void k(double *p, int n) { p[n * threadIdx.x] = 0; }
+__global__ void k(float *p, float *q) { p[threadIdx.x] = *q; }
+template <typename T> __global__ void k(const T *p, long n) {}
+"""
+SPECIAL = """
+template <typename T> __global__ void k(T *p, int n) { p[n * threadIdx.x] = 0; }
+template <> __global__ void k(float *p, int n) { p[n * threadIdx.x] = 0; }
+template <typename T> void run(T *p, int n) { k<<<1, 32>>>(p, 32); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            OVERLOADS + "void h(float *f, double *d) { k<<<1, 32>>>(f, 1); k<<<1, 64>>>(d, 2); "
+            "k<<<1, 96>>>(f, f); }",
+            ["2: 32 of 1 n=1", "3: 64 of 1 n=2", "4: 96 of 1", "5: ? of ?"],
+        ),
+        (
+            SPECIAL + "void h(float *f, unsigned *u) { run(f, 1); run(u, 1); k<<<1, 64>>>(f, 64); "
+            "k<float><<<1, 96>>>(f, 96); k<unsigned int><<<1, 128>>>(u, 128); }",
+            ["2 unsigned int: 128 of 1 n=128", "2 unsigned: 32 of 1 n=32"]
+            + [f"3: {n} of 1 n={n}" for n in (32, 64, 96)],
+        ),
+        (  # a type that the program names may be either
+            OVERLOADS + "void h(real_t *r) { k<<<1, 32>>>(r, 1); }",
+            ["2: 32 of 1 n=1", "3: 32 of 1 n=1", "4: ? of ?", "5 real_t: 32 of 1 n=1"],
+        ),
+    ],
+    ids=["overloads", "specialisations without arguments", "an unknown type"],
+)
+def test_a_launch_is_one_of_the_kernel_that_takes_its_pointers(
+    text: str, expected: list[str], tmp_path: Path
+) -> None:
+    found = [
+        " ".join([str(k.span.line), *k.template.values()]) + ": " + shown(k)
+        for k in analysed(tmp_path, text)
+    ]
+    assert sorted(found) == expected

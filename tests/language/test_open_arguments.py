@@ -56,3 +56,22 @@ def test_given_arguments_tell(
     path.write_text(text)
     (kernel,) = coalescecheck.analyze(path, templates=template, block="32", grid="1").kernels
     assert [a.sectors.max for a in kernel.accesses if a.sectors is not None] == sectors
+
+
+def test_an_object_of_unknown_size_costs_no_kernel(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text("""
+template <int N> struct S { int n; float w[N]; __device__ float first() { return w[0]; } };
+template <int N> __global__ void k(float *p)
+{
+    p[threadIdx.x] = S<N>{1}.first();
+    p[2 * threadIdx.x] = S<N>().first();
+}
+""")
+    (kernel,) = coalescecheck.analyze(path).kernels
+    assert kernel.status == "analysed"
+    assert [
+        (a.access.op, a.sectors.min, a.sectors.max)
+        for a in kernel.accesses
+        if a.array == "p" and a.sectors is not None
+    ] == [("store", 4, 4), ("store", 8, 8)]

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field, replace
 
 from tree_sitter import Node
 
-from coalescecheck.frontend.ctypes_lp64 import size_of_type
+from coalescecheck.frontend.ctypes_lp64 import parse_type, size_of_type
 from coalescecheck.frontend.host.deduction import declared_type, deduce
 from coalescecheck.frontend.host.scopes import node_text, parameters
 from coalescecheck.frontend.launches import LaunchArgument, LaunchSite, to_launch
 from coalescecheck.frontend.rewrite import KernelDecl
+from coalescecheck.frontend.rewrite.builtin_types import builtin_type
 from coalescecheck.launch import Launch
 
 
@@ -61,8 +62,53 @@ def meant_by(site: LaunchSite, kernels: Sequence[KernelDecl]) -> list[KernelDecl
         named = [k for k in named if len(k.parameters) == count] or named
     if len(named) > 1 and site.template_args:
         count = len(site.template_args)
-        named = [k for k in named if len(k.template_params) >= count] or named
+        exact = [k for k in named if _specialises(k) and _is_exact(site.args or (), k)]
+        named = exact or [k for k in named if len(k.template_params) >= count] or named
+    elif len(named) > 1 and site.args is not None:
+        named = [k for k in named if not _contradicts(site.args, k)] or named
+        named = [k for k in named if _is_exact(site.args, k)] or named  # no template goes before
     return named
+
+
+def _specialises(kernel: KernelDecl) -> bool:
+    """Whether it is ``template <> __global__ void k(float *)``."""
+    return () in kernel.entry.heads
+
+
+def _contradicts(arguments: Sequence[LaunchArgument], kernel: KernelDecl) -> bool:
+    """Whether some argument is nothing that the kernel's parameter can take."""
+    open_ = {name for _, name, _ in kernel.template_params}
+    for argument, parameter in zip(arguments, parameters(kernel.node), strict=False):
+        given, wanted = argument.type, declared_type(parameter)
+        if given is None or argument.null or (not given.depth and _known(given.base) is None):
+            continue
+        if wanted.base in open_:
+            if given.depth < wanted.depth:
+                return True
+        elif given.depth != wanted.depth:
+            return True
+        elif given.depth and wanted.base != "void":
+            types = _known(given.base), _known(wanted.base)
+            if None not in types and types[0] != types[1]:
+                return True
+    return False
+
+
+def _is_exact(arguments: Sequence[LaunchArgument], kernel: KernelDecl) -> bool:
+    """Whether a kernel that is no template takes exactly these pointers."""
+    wanted = [declared_type(parameter) for parameter in parameters(kernel.node)]
+    pairs = [(a.type, w) for a, w in zip(arguments, wanted, strict=False) if w.depth]
+    return not kernel.template_params and all(
+        given is not None
+        and given.depth == w.depth
+        and (given.base == w.base or _known(given.base) == _known(w.base) is not None)
+        for given, w in pairs
+    )
+
+
+def _known(base: str) -> object:
+    """A type that has no other name, None for one that the program names."""
+    return parse_type(base) or builtin_type(base)
 
 
 def _mapping(kernel: KernelDecl, given: Sequence[str | None]) -> dict[str, str]:

@@ -237,7 +237,7 @@ def zero_value(cx: Context, ctype: CType, node: c_ast.Node | None) -> Value:
             return Members(ctype, dict.fromkeys(range(length), element))
     scalar = ctypes.scalar_of(ctype)
     if scalar is None:
-        raise cx.unsupported(node, f"a value of the type {ctype}")
+        return undefined_value(cx, ctype, "object", "part of an object of unknown size")
     return Scalar(ctype, arith.zero(scalar))
 
 

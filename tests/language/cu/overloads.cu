@@ -53,3 +53,22 @@ void launch(char *c, float *f, long double *l)
     references_returned<<<1, 32>>>(f, f);
     long_doubles<<<1, 32>>>(l);
 }
+
+// --- the kinds of the template arguments that are given tell templates apart ---
+
+template <typename T, bool Twice> __device__ int by_kind(T, int i) { return Twice ? 2 * i : i; }
+template <int N, typename T, bool Twice> __device__ int by_kind(T, int i)
+{
+    return N * (Twice ? 2 * i : i);
+}
+
+template <typename U, int M> __global__ void kinds(float *out)
+{
+    int i = threadIdx.x;
+    out[by_kind<float, true>(1.f, i)] = 0;      // expect: out store sectors=8
+    out[by_kind<3, float, false>(1.f, i)] = 0;  // expect: out store sectors=12
+    out[by_kind<U, false>(1, i)] = 0;           // expect: out store sectors=4
+    out[by_kind<M, U, true>(1, i)] = 0;         // expect: out store sectors=16
+}
+
+void kinds_too(float *p) { kinds<int, 2><<<1, 32>>>(p); }

@@ -97,3 +97,42 @@ void run(float **r, float *p, double *d, const float *q, int *s)
     differences<<<1, 128>>>(p, q, q);
     function_pointer<<<1, 128>>>(p);
 }
+
+// --- pointers that are kept in memory: where they point to follows from what was put there ---
+
+struct Keeper {
+    float *place;
+    float values[8];
+};
+
+__global__ void kept_in_local_memory(float *out, int n)
+{
+    __shared__ float row[32];
+    Keeper k;
+    k.place = row;       // expect: k store sectors=8
+    k.values[n] = 1;     // expect: k store sectors=4
+    k.place[threadIdx.x] = 2;  // expect: k load sectors=8; *k store unknown
+    out[threadIdx.x] = k.values[n + 1];  // expect: k load sectors=4; out store sectors=4
+}
+
+__global__ void kept_in_shared_memory(float *out, float **rows, int n)
+{
+    __shared__ float row[32];
+    __shared__ float *here[2];
+    __shared__ float *there[4];
+    if (threadIdx.x < 2) here[threadIdx.x] = row + threadIdx.x;   // expect: here store wavefronts=1
+    if (threadIdx.x < 2) there[threadIdx.x] = rows[threadIdx.x];  // expect: rows load sectors=1; there store wavefronts=1
+    if (threadIdx.x == 2) there[2] = out + 4 * n;                 // expect: there store wavefronts=1
+    __syncthreads();
+    if (threadIdx.x == 3) there[3] = there[1];  // expect: there load wavefronts=1; there store wavefronts=1
+    __syncthreads();
+    here[n][threadIdx.x] = 1;   // expect: here load wavefronts=1; *here store unknown
+    there[n][threadIdx.x] = 1;  // expect: there load wavefronts=1; *there store data-dependent
+    rows[n][threadIdx.x] = 1;   // expect: rows load sectors=1; *rows store data-dependent
+}
+
+void kept(float *p, float **rows, int n)
+{
+    kept_in_local_memory<<<1, 32>>>(p, n);
+    kept_in_shared_memory<<<1, 32>>>(p, rows, n);
+}

@@ -18,7 +18,7 @@ _KEYWORDS = frozenset(
     (
         "restrict _Alignas _Alignof _Atomic _Bool _Complex _Generic _Imaginary _Noreturn "
         "_Static_assert _Thread_local typeof typeof_unqual offsetof inline register asm "
-        "threadIdx blockIdx blockDim gridDim"
+        "threadIdx blockIdx blockDim gridDim true false nullptr"
     ).split()
 )
 

@@ -25,8 +25,10 @@ from coalescecheck.frontend.rewrite.env import (
     Argument,
     Env,
     Found,
+    Local,
     PackBound,
     TypeBound,
+    ValueBound,
 )
 from coalescecheck.frontend.rewrite.index import FunctionEntry
 from coalescecheck.frontend.rewrite.ordering import more_special
@@ -56,6 +58,8 @@ class Choice:
 
 _POINTER_PACK = re.compile(r"\*(?:\s|const\b|__restrict(?:__)?(?!\w))*\.\.\.")  # see `repair`
 _PLAIN = ("primitive_type", "sized_type_specifier", "placeholder_type_specifier")
+_VALUES = ("number_literal", "true", "false", "char_literal", "binary_expression",
+           "unary_expression", "sizeof_expression")  # fmt: skip
 _ELLIPSIS = 1000.0  # an argument for C's `...`: after all that C++ converts
 _FAILED = 2000.0  # what is not understood in a signature is substitution failure elsewhere
 _NULL = 30.0  # no integer but 0 is a pointer
@@ -265,6 +269,8 @@ class Overloads:
             given = self._s.typenames.arguments(head, explicit, env, home)
             return given
         for parameter, node in zip(plain_head, explicit, strict=False):
+            if not self._is_of_kind(node, parameter.kind, env):
+                return None
             inner = Env(home, dict(found))
             found[parameter.name] = self._s.typenames.argument(parameter, node, env, inner)
         holes = Env(home, {**deduction.placeholders(head), **found})
@@ -273,6 +279,25 @@ class Overloads:
         if pack is not None and pack.name not in found and _names(parameters, pack.name):
             return None  # `std::integer_sequence<int, I...>`: the pack is not empty, but not known
         return self.with_defaults(head, found, home)
+
+    def _is_of_kind(self, node: Node, kind: str, env: Env) -> bool:
+        """Whether a template argument may be for a parameter that is a value, or none."""
+        inner = node
+        if node.type == "type_descriptor":
+            if node.child_by_field_name("declarator") is not None:
+                return kind != "value"
+            inner = node.child_by_field_name("type") or node
+        if inner.type in _VALUES:
+            return kind == "value"
+        if inner.type in ("primitive_type", "sized_type_specifier"):
+            return kind != "value"
+        if inner.type in ("identifier", "type_identifier"):
+            found = self._s.names.find(env, syntax.text(inner))
+            if found is not None and isinstance(found.binding, TypeBound):
+                return kind != "value"
+            if found is not None and isinstance(found.binding, ValueBound | Local):
+                return kind == "value"
+        return True
 
     def _head_for(self, entry: FunctionEntry, home: Env) -> Sequence[index.TemplateParameter]:
         if entry.owner is not None and home.record is None and home.parent is not None:

@@ -25,6 +25,7 @@ from coalescecheck.lower import (
     initializers,
     operators,
     places,
+    sequence,
     storage,
 )
 from coalescecheck.lower.context import Callee, Context
@@ -156,6 +157,8 @@ def _binary(cx: Context, node: c_ast.Node) -> Value:
         chain.append(chain[-1].left)
     value = evaluate(cx, chain[-1].left)
     for count, inner in enumerate(reversed(chain), 1):
+        if inner.op in ("<<", ">>") and sequence.has_effect(inner.right):
+            value = sequence.read_now(cx, value)
         value = operators.binary(cx, inner.op, value, evaluate(cx, inner.right), inner)
         if count % MAX_CHAIN == 0 and isinstance(value, Scalar):
             value = Scalar(value.type, cx.keep(value.expr))
@@ -233,6 +236,8 @@ def _step(cx: Context, node: c_ast.Node, *, used: bool) -> Value:
 
 def _assignment(cx: Context, node: c_ast.Node) -> Value:
     value = evaluate(cx, node.rvalue)
+    if sequence.has_effect(node.lvalue):
+        value = sequence.read_now(cx, value)
     place = place_of(cx, node.lvalue)
     if node.op != "=":
         old = places.read(cx, place, node.lvalue)

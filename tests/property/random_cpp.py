@@ -193,7 +193,7 @@ class Writer:
             self._pick(
                 *(f"{name} = {value};", f"{name} += {value};", f"{name} ^= ({value}) & 3;"),
                 *(f"{name}++;", f"--{name};", f"{name} = ({name} = {value}) + 1;"),
-                *(f"({name} += 2) -= {value};", f"{{ int *p = &{name}; *p = {value}; }}"),
+                *(f"({name} += 2) -= 3;", f"{{ int *p = &{name}; *p = {value}; }}"),
                 *(f"{{ int &z = {name}; z += {value}; }}", f"{name} %= 17;"),
             )
         ]

@@ -21,6 +21,7 @@ from coalescecheck.lower import (
     intrinsics,
     leaving,
     places,
+    sequence,
     storage,
 )
 from coalescecheck.lower.context import (
@@ -54,7 +55,7 @@ def call(cx: Context, node: c_ast.FuncCall, *, used: bool) -> Value:
         request = intrinsics.Request(cx, name, arguments, result, node, used, params)
         value = handler(request)
         return value if result in (None, VOID) else conversions.convert(cx, value, result, node)
-    values = [cx.evaluate(cx, argument) for argument in arguments]
+    values = sequence.in_order(cx, arguments)
     return unknown_call(cx, name, values, callee, node)
 
 
@@ -140,7 +141,7 @@ def _inline(
     cx: Context, callee: Callee, arguments: list[c_ast.Node], node: c_ast.FuncCall
 ) -> Value:
     known = [_function_named(cx, argument) for argument in arguments]
-    values = [cx.evaluate(cx, argument) for argument in arguments]
+    values = sequence.in_order(cx, arguments)
     depth = sum(frame.name == callee.name for frame in cx.frames)
     recursive = depth > 0 or cx.frames[-1].recursive
     cx.inlined += 1

@@ -25,6 +25,7 @@ from coalescecheck.lower import (
     initializers,
     operators,
     places,
+    sequence,
     storage,
 )
 from coalescecheck.lower.context import Callee, Context
@@ -59,12 +60,18 @@ def effect(cx: Context, node: c_ast.Node) -> None:
                 effect(cx, part)
         case c_ast.UnaryOp(op="p++" | "p--" | "++" | "--"):
             _step(cx, node, used=False)
-        case c_ast.UnaryOp(op="*", expr=c_ast.FuncCall()):  # `a += b;`: nobody reads the result
+        case _ if _is_place(node):  # in C++ only a volatile object is read (C++17 [expr.context])
             place = place_of(cx, node)
             if isinstance(place, Memory) and place.volatile:
-                evaluate(cx, node)
+                places.read(cx, place, node)
         case _:
             evaluate(cx, node)
+
+
+def _is_place(node: c_ast.Node) -> bool:
+    if isinstance(node, c_ast.UnaryOp):
+        return bool(node.op == "*")
+    return isinstance(node, c_ast.ID | c_ast.ArrayRef | c_ast.StructRef)
 
 
 def condition(cx: Context, node: c_ast.Node) -> Expr:
@@ -156,6 +163,8 @@ def _binary(cx: Context, node: c_ast.Node) -> Value:
         chain.append(chain[-1].left)
     value = evaluate(cx, chain[-1].left)
     for count, inner in enumerate(reversed(chain), 1):
+        if inner.op in ("<<", ">>") and sequence.has_effect(inner.right):
+            value = sequence.read_now(cx, value)
         value = operators.binary(cx, inner.op, value, evaluate(cx, inner.right), inner)
         if count % MAX_CHAIN == 0 and isinstance(value, Scalar):
             value = Scalar(value.type, cx.keep(value.expr))
@@ -233,6 +242,8 @@ def _step(cx: Context, node: c_ast.Node, *, used: bool) -> Value:
 
 def _assignment(cx: Context, node: c_ast.Node) -> Value:
     value = evaluate(cx, node.rvalue)
+    if sequence.has_effect(node.lvalue):
+        value = sequence.read_now(cx, value)
     place = place_of(cx, node.lvalue)
     if node.op != "=":
         old = places.read(cx, place, node.lvalue)

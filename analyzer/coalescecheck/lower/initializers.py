@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from pycparser import c_ast
 
 from coalescecheck.ir.expr import Const
-from coalescecheck.lower import arith, constants, conversions, ctypes, declarations, storage
+from coalescecheck.lower import (
+    arith,
+    constants,
+    conversions,
+    ctypes,
+    declarations,
+    sequence,
+    storage,
+)
 from coalescecheck.lower.accesses import flatten
 from coalescecheck.lower.context import Context
 from coalescecheck.lower.ctypes import ArrayOf, CType, Number, Record
@@ -59,6 +67,17 @@ class _Filler:
     items: list[c_ast.Node]
     at: int = 0
     pending: Value | None = None
+    changing: bool = False  # an item sets a variable that another one may read
+
+    def __post_init__(self) -> None:
+        self.changing = any(sequence.has_effect(item) for item in self.items)
+
+    def _value(self, item: c_ast.Node) -> Value:
+        """An item that was evaluated too early, or the next one."""
+        if self.pending is not None:
+            return self.pending
+        value = self.cx.evaluate(self.cx, item)
+        return sequence.read_now(self.cx, value) if self.changing else value
 
     def aggregate(self, ctype: ArrayOf | Record, node: c_ast.Node, *, braced: bool) -> Value:
         """One struct or array from the items that are left; ``braced`` allows designators."""
@@ -85,13 +104,13 @@ class _Filler:
             self.at += 1
             return initial_value(self.cx, ctype, item)
         if isinstance(ctype, ArrayOf | Record):
-            value = self.pending or self.cx.evaluate(self.cx, item)
+            value = self._value(item)
             if ctypes.same_shape(value.type, ctype):
                 self.at, self.pending = self.at + 1, None
                 return value
             self.pending = value
             return self.aggregate(ctype, item, braced=False)
-        value = self.pending or self.cx.evaluate(self.cx, item)
+        value = self._value(item)
         self.at, self.pending = self.at + 1, None
         return conversions.convert(self.cx, value, ctype, item)
 

@@ -194,6 +194,13 @@ class Methods:
             return None
         return self.on_object(choice, base, arguments, node, env)
 
+    def named(self, base: Ex, name: str, node: Node, env: Env) -> Ex | None:
+        """``base.name()`` of an object; None if it has no such method."""
+        found = self._s.records.member(base.type, name) if isinstance(base.type, Record) else None
+        members = found.functions() if found is not None else []
+        choice = self._s.overloads.choose(members, [], [], env, base.passed)
+        return None if choice is None else self.on_object(choice, base, [], node, env)
+
     def on_object(
         self, choice: Choice, base: Ex, arguments: list[tuple[Ex, Node]], node: Node, env: Env
     ) -> Ex:

@@ -60,7 +60,7 @@ _POINTER_PACK = re.compile(r"\*(?:\s|const\b|__restrict(?:__)?(?!\w))*\.\.\.")  
 _PLAIN = ("primitive_type", "sized_type_specifier", "placeholder_type_specifier")
 _VALUES = ("number_literal", "true", "false", "char_literal", "binary_expression",
            "unary_expression", "sizeof_expression")  # fmt: skip
-_ELLIPSIS = 1000.0  # an argument for C's `...`: after all that C++ converts
+_ELLIPSIS = 40.0  # an argument for C's `...`: after all that C++ converts
 _FAILED = 2000.0  # what is not understood in a signature is substitution failure elsewhere
 _NULL = 30.0  # no integer but 0 is a pointer
 _FORBIDDEN = 50.0  # what C++ does not convert is called all the same where nothing else is

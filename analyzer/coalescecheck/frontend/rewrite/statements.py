@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from coalescecheck.frontend.rewrite import misread, syntax, types
+from coalescecheck.frontend.rewrite import misread, ranges, syntax, types
 from coalescecheck.frontend.rewrite.aliasing import returned_names
 from coalescecheck.frontend.rewrite.body import FunctionWriter
 from coalescecheck.frontend.rewrite.emit import INDENT, Mark, Piece, joined
@@ -405,7 +405,7 @@ class Statements:
         return Ex(name, array, PRIMARY, lvalue=True)
 
     def _for_range(self, node: Node, env: Env, writer: FunctionWriter) -> None:
-        """Over an array: a counted loop.  Over anything else: an unknown number of turns."""
+        """Over an array: a counted loop.  Over an object: by its iterators, if it has some."""
         unroll = self._taken_unroll()
         right, body = node.child_by_field_name("right"), node.child_by_field_name("body")
         declarator = node.child_by_field_name("declarator")
@@ -416,18 +416,15 @@ class Statements:
             over = self._listed(right, env, writer)
         else:
             over = self._s.expressions.emit(right, env)
-        counter = writer.fresh("turn")
         inner = env.child({})
-        index = Ex(counter, types.INT, PRIMARY, pure=True)
-        if isinstance(over.type, types.Array) and over.type.count is not None:
-            limit: Piece = str(over.type.count)
-            element = self._s.operators.element(over, index, node, env)
-        else:
-            opaque = self._s.say_opaque("the range of a loop", [over], types.INT, right)
-            limit = opaque.at(ASSIGN)
-            element = self._s.unknown_place("an element of a range", [over, index], right)
-        head = (f"int {counter} = 0; {counter} < ", limit, f"; {counter}++")
-        writer.line((Mark(node.start_byte), unroll, "for (", joined([head]), ") {"))
+        opened = ranges.has_iterators(self._s, over.type)
+        if opened:
+            writer.line("{")
+            writer.depth += 1
+        head, element = ranges.iterated(self._s, over, right, env, writer) or self._counted(
+            over, node, right, env, writer
+        )
+        writer.line((Mark(node.start_byte), unroll, "for (", head, ") {"))
         with writer.nested():
             type_ = self._s.typenames.declared(node, declarator, inner)
             name = syntax.declared_name(declarator)
@@ -442,3 +439,19 @@ class Statements:
             inner.names[text(name) if name is not None else c] = Local(c, type_)
         self._branch(body, inner, writer)
         writer.line("}")
+        self._close(opened, writer)
+
+    def _counted(
+        self, over: Ex, node: Node, right: Node, env: Env, writer: FunctionWriter
+    ) -> tuple[Piece, Ex]:
+        """The head of a loop over the elements of an array, or of what nobody knows."""
+        counter = writer.fresh("turn")
+        index = Ex(counter, types.INT, PRIMARY, pure=True)
+        if isinstance(over.type, types.Array) and over.type.count is not None:
+            limit: Piece = str(over.type.count)
+            element = self._s.operators.element(over, index, node, env)
+        else:
+            opaque = self._s.say_opaque("the range of a loop", [over], types.INT, right)
+            limit = opaque.at(ASSIGN)
+            element = self._s.unknown_place("an element of a range", [over, index], right)
+        return (f"int {counter} = 0; {counter} < ", limit, f"; {counter}++"), element

@@ -77,7 +77,9 @@ def test_fragments(tmp_path: Path, text: str) -> None:
     path = tmp_path / "k.cu"
     path.write_text(f"{KERNEL}{text}\n")
     source = frontend.load(str(path))
-    assert [k.name for k in source.kernels] == ["k"]
+    assert [k.name for k in source.kernels if k.text is not None] == ["k"]
+    broken = text.startswith("__global__")
+    assert [k.text is None for k in source.kernels] == [False] + [True] * broken
 
 
 @pytest.mark.parametrize(
@@ -209,3 +211,45 @@ def test_a_missing_name_is_a_syntax_error_and_nothing_else(tmp_path: Path) -> No
     assert "syntax error" in kernel.reason
     said = [d.message for file in report.files for d in file.analysis.diagnostics]
     assert [message for message in said if "not declared" in message] == []
+
+
+GOOD = "__global__ void good(float *a) {\n a[threadIdx.x] = 1;\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "name"),
+    [
+        pytest.param("__global__ void k( {\n", "1:1", "kernel k", id="a head that is not closed"),
+        pytest.param("__global__ void k)(float *a) {\n}\n", "1:17", "a kernel", id="closed twice"),
+        pytest.param("__global__ void k(float *a)\n", "1:28", "kernel k", id="a head alone"),
+        pytest.param("__global__ void k(float *a", "1:1", "kernel k", id="cut in its parameters"),
+        pytest.param("__global__\n", "1:1", "a kernel", id="cut behind its first word"),
+        pytest.param(
+            "__global__ void k(float *a) {\n a[0] = 1;\n\n" + GOOD, "4:1", "kernel k", id="a brace"
+        ),
+        pytest.param("__global__ void k(float *a\n" + GOOD, "1:1", "kernel k", id="no body"),
+        pytest.param("__global__ void k( {\n}\n" + GOOD, "1:1", "kernel k", id="then a good one"),
+    ],
+)
+def test_a_damaged_kernel_is_told_and_costs_no_other(
+    text: str, place: str, name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(text)
+    report = coalescecheck.analyze(path)
+    statuses = sorted(kernel.status for kernel in report.kernels)
+    assert statuses == (["analysed", "failed"] if "good" in text else ["failed"])
+    (failed,) = (kernel for kernel in report.kernels if kernel.status == "failed")
+    (error,) = failed.diagnostics
+    assert f"{error.span.line}:{error.span.column}" == place
+    assert error.message == f"syntax error in {name}: it is left out"
+
+
+def test_a_damaged_kernel_in_a_damaged_function_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(f"void host() {{\n{GOOD}__global__ void k( {{\n}}\n")
+    source = frontend.load(str(path))
+    assert [kernel.name for kernel in source.kernels] == ["good"]
+    assert [str(said) for said in source.diagnostics] == [
+        f"{path}:5:1: error: kernel k at line 5 could not be read"
+    ]

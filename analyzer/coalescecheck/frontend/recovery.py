@@ -7,7 +7,7 @@ that confuse the parser are blanked out, and what was wrong with each of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import tree_sitter_cuda
@@ -54,23 +54,40 @@ def isolate_damage(unit: Unit) -> tuple[Unit, tuple[KernelDecl, ...], tuple[Dama
         left = len(lost_kernels(candidate, healthy))
         if left >= missing:
             break
-        message = f"syntax error in kernel {name}: it is left out"
+        message = f"syntax error in {f'kernel {name}' if name else 'a kernel'}: it is left out"
         error = Diagnostic(unit.locate(fault), "error", message)
-        damaged.append(Damaged(name, unit.locate(start), error))
+        damaged.append(Damaged(name or "(unnamed)", unit.locate(start), error))
         unit, kernels, missing = candidate, healthy, left
     return unit, kernels, tuple(damaged)
 
 
 def _culprit(unit: Unit) -> tuple[int, str, int] | None:
-    """Start and name of the kernel that holds the first syntax error after its head."""
+    """Start and name of the kernel that holds the first syntax error after its head, and where
+    that is."""
     starts = list(definitions(unit))
     for fault in _faults(unit.tree.root_node):
         before = [(at, name) for at, name in starts if at <= fault.end_byte]
         if before:
             inside = [(at, name) for at, name in before if at <= fault.start_byte]
-            at, name = (inside or before[:1])[-1]
-            return at, name, max(at, fault.start_byte)
+            inner = (inside or before[:1])[-1]
+            outer = _around(unit, starts, inner)
+            return *outer, max(inner[0], fault.start_byte) if outer == inner else inner[0]
     return None
+
+
+def _around(
+    unit: Unit, starts: Sequence[tuple[int, str]], inner: tuple[int, str]
+) -> tuple[int, str]:
+    """The outermost kernel whose body ``inner`` stands in, for want of a brace; or that itself."""
+    found = inner
+    node = unit.tree.root_node.descendant_for_byte_range(inner[0], inner[0])
+    while node is not None:
+        body = node.child_by_field_name("body") if node.type == "function_definition" else None
+        if body is not None:
+            heads = [s for s in starts if node.start_byte <= s[0] < body.start_byte]
+            found = heads[0] if heads else found
+        node = node.parent
+    return found
 
 
 def _faults(node: Node) -> Iterator[Node]:
@@ -87,8 +104,12 @@ def _faults(node: Node) -> Iterator[Node]:
 def _blanked(unit: Unit, start: int) -> Unit:
     """The unit without the function at ``start``; line ends stay."""
     body = unit.code.find(b"{", start)
-    match = _NEXT.search(unit.code, body if body >= 0 else start)
-    end = len(unit.code) if match is None else match.end()
+    others = [at for at, _ in definitions(unit) if start < at < body]
+    if others:  # this one has no body
+        end = others[0]
+    else:
+        match = _NEXT.search(unit.code, body if body >= 0 else start)
+        end = len(unit.code) if match is None else match.end()
     blank = re.sub(rb"[^\n]", b" ", unit.code[start:end])
     code = unit.code[:start] + blank + unit.code[end:]
     return replace(unit, code=code, tree=Parser(Language(tree_sitter_cuda.language())).parse(code))

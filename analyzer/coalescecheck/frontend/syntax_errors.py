@@ -60,7 +60,8 @@ def _excerpt(unit: Unit, node: Node) -> str:
 
 
 def definitions(unit: Unit) -> Iterator[tuple[int, str]]:
-    """Offset and name of each ``__global__`` function that has a body."""
+    """Offset and name of each ``__global__`` function that has a body, or a head that never ends
+    and so may have had one."""
     for match in _GLOBAL.finditer(unit.code):
         node = unit.tree.root_node.descendant_for_byte_range(*match.span())
         if node is not None and node.type.startswith("string"):
@@ -71,7 +72,8 @@ def definitions(unit: Unit) -> Iterator[tuple[int, str]]:
 
 
 def _defined_name(code: bytes, start: int) -> str | None:
-    """The function's name if a body follows its parameters, None for a mere declaration."""
+    """The function's name if a body follows its parameters, or if they are not closed; None for a
+    mere declaration."""
     depth = 0
     angles = 0
     name = word = ""
@@ -85,10 +87,10 @@ def _defined_name(code: bytes, start: int) -> str | None:
             depth -= 1
         elif text == "{" and depth == 0:
             return name
-        elif text == ";" or depth < 0 or text == "__global__":
-            return None
+        elif text in (";", "__global__"):
+            return name if depth else None
         elif text in "<>":
             angles += 1 if text == "<" else -1
         elif depth == 0 and angles == 0:
             word = text
-    return None
+    return name

@@ -207,12 +207,6 @@ template <int N> __device__ int place(int i) { return 8 * i; }
 template <> __device__ int place<1>(int i) { return i; }
 template <typename T> __device__ int place_of(T, int i) { return 8 * i; }
 __device__ int place_of(float, int i) { return i; }
-template <typename T> struct Holder;
-template <> struct Holder<other::Half> { static __device__ int of(int i) { return 2 * i; } };
-template <> struct Holder<other::Whole> { static __device__ int of(int i) { return 8 * i; } };
-template <typename T> __device__ int hold(int i);
-template <> __device__ int hold<other::Half>(int i) { return 2 * i; }
-template <> __device__ int hold<other::Whole>(int i) { return 8 * i; }
 template <typename T> __device__ int any(T, int i) { return 2 * i; }
 template <typename T> __device__ int any(T, float *) { return 0; }
 
@@ -233,8 +227,6 @@ __global__ void open_type(float *out)
     int i = threadIdx.x;
     out[place_of(T(), i)] = 0;  // expect: out store data-dependent
     out[any(T(), i)] = 0;       // expect: out store sectors=8
-    out[Holder<other::Whole>::of(i)] = 0;  // expect: out store sectors=32
-    out[hold<other::Whole>(i)] = 0;        // expect: out store sectors=32
 }
 
 // --- arguments that launches of other templates compute ---

@@ -27,6 +27,21 @@ template <typename T> __global__ void k(T *out) { put(out, threadIdx.x); }
 """
 
 
+UNDECLARED = """
+template <typename T> struct Holder;
+template <> struct Holder<lib::Half> { static __device__ int of(int i) { return 2 * i; } };
+template <> struct Holder<lib::Whole> { static __device__ int of(int i) { return 8 * i; } };
+template <typename T> __device__ int hold(int i);
+template <> __device__ int hold<lib::Half>(int i) { return 2 * i; }
+template <> __device__ int hold<lib::Whole>(int i) { return 8 * i; }
+__global__ void k(float *out)
+{
+    out[Holder<lib::Whole>::of(threadIdx.x)] = 0;
+    out[hold<lib::Half>(threadIdx.x)] = 0;
+}
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -47,7 +62,12 @@ def test_no_function_is_taken_for_the_one_meant(text: str, said: str, tmp_path: 
 
 @pytest.mark.parametrize(
     ("text", "template", "sectors"),
-    [(HALVES, {"N": "2"}, [8]), (POINTERS, {"T": "float"}, [4]), (POINTERS, {"T": "int"}, [8])],
+    [
+        (HALVES, {"N": "2"}, [8]),
+        (POINTERS, {"T": "float"}, [4]),
+        (POINTERS, {"T": "int"}, [8]),
+        (UNDECLARED, {}, [32, 8]),  # types of a header that is not there are told by name
+    ],
 )
 def test_given_arguments_tell(
     text: str, template: dict[str, str], sectors: list[int], tmp_path: Path

@@ -171,6 +171,7 @@ class Overloads:
         may be one."""
         if choice.entry.head is None:
             return choice
+        open_ = False
         for entry, found in candidates:
             if entry.arguments is None or entry.node.type == "template_instantiation":
                 continue
@@ -178,14 +179,11 @@ class Overloads:
             bound = self._s.typenames.arguments(
                 choice.entry.head[: len(nodes)], nodes, found.env, found.env
             )
-            if bound is None:
-                continue
-            given = [(a, choice.bound.get(n)) for n, a in bound.items()]
-            if all(a == b for a, b in given):
+            given = [(a, choice.bound.get(n)) for n, a in (bound or {}).items()]
+            if bound is not None and all(a == b for a, b in given):
                 return Choice(entry, found, {}, Env(found.env), choice.cost)
-            if all(a == b or deduction.is_open(b) for a, b in given):
-                return None
-        return choice
+            open_ |= bool(given) and all(a == b or deduction.is_open(b) for a, b in given)
+        return None if open_ else choice
 
     def _viable(
         self,

@@ -138,14 +138,20 @@ class Records:
         if any(deduction.has_placeholder(a) for a in arguments):
             return types.Dependent(entry, arguments)
         fitting: list[tuple[index.RecordEntry, dict[str, Argument]]] = []
+        open_ = False
         for other in entry.scope.entries.get(entry.name, ()):
             if isinstance(other, index.RecordEntry) and other.arguments is not None:
                 nodes = syntax.operands(other.arguments)
                 special = self.specialised(entry.head, other.head, nodes, arguments, home)
+                if special is not None and not other.head:
+                    return self.instance(other, special, home, (entry, arguments))
                 if special is not None:
                     fitting.append((other, special))
-                elif self._may_be_meant(entry.head, other.head, nodes, arguments, home):
-                    return self._s.undecided_type(entry.name, entry.node)
+                open_ |= special is None and self._may_be_meant(
+                    entry.head, other.head, nodes, arguments, home
+                )
+        if open_:
+            return self._s.undecided_type(entry.name, entry.node)
         if fitting:
             best, special = fitting[0]
             for other, found in fitting[1:]:

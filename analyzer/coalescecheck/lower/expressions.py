@@ -60,18 +60,12 @@ def effect(cx: Context, node: c_ast.Node) -> None:
                 effect(cx, part)
         case c_ast.UnaryOp(op="p++" | "p--" | "++" | "--"):
             _step(cx, node, used=False)
-        case _ if _is_place(node):  # in C++ only a volatile object is read (C++17 [expr.context])
+        case c_ast.UnaryOp(op="*", expr=c_ast.FuncCall()):  # `a += b;`: nobody reads the result
             place = place_of(cx, node)
             if isinstance(place, Memory) and place.volatile:
-                places.read(cx, place, node)
+                evaluate(cx, node)
         case _:
             evaluate(cx, node)
-
-
-def _is_place(node: c_ast.Node) -> bool:
-    if isinstance(node, c_ast.UnaryOp):
-        return bool(node.op == "*")
-    return isinstance(node, c_ast.ID | c_ast.ArrayRef | c_ast.StructRef)
 
 
 def condition(cx: Context, node: c_ast.Node) -> Expr:

@@ -178,3 +178,19 @@ void references_without_names_too(float *p, const float *q)
 {
     references_without_names<<<1, 32>>>(p, q);
 }
+
+// What is cast to void is read only where it is volatile; what is printed is read.
+__global__ void not_read(float *out, const float *in, const volatile float *seen)
+{
+    const float &x = in[threadIdx.x];
+    (void)x;
+    static_cast<void>(*in);
+    (void)*seen;                               // expect: seen load sectors=1
+    printf("%f\n", in[8 * threadIdx.x]);       // expect: in load sectors=32
+    out[threadIdx.x] = 1;                      // expect: out store sectors=4
+}
+
+void not_read_too(float *p, const float *q)
+{
+    not_read<<<1, 32>>>(p, q, q);
+}

@@ -142,6 +142,8 @@ class Conversions:
         """A cast written by the user."""
         mark = Mark(node.start_byte)
         self._s.output.need(to)
+        if to == types.VOID and ex.lvalue and ex.address is not None and not ex.type.volatile:
+            return Ex((mark, "(void)", ex.address), to, UNARY)  # nothing is read
         if isinstance(to, types.Reference):
             pointer = types.Pointer(to.target)
             address = ex if ex.lvalue else self.materialised(ex)

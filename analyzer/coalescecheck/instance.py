@@ -33,6 +33,8 @@ def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> Ker
         raise UnsupportedConstruct(reason, worst.span if worst else kernel_c.span)
     kernel = lower.lower(kernel_c, nulls=launch.nulls)
     launch = _with_bounds(kernel_c, kernel, launch)
+    if launch.assumed:
+        launch = replace(launch, grid=None)  # the number of warps is not known
     params = _known(kernel, launch)
     names = {p.name for p in kernel.params} - params.keys()
     names |= {pointer for pointer, offset in launch.offsets if offset is None}
@@ -73,7 +75,11 @@ def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> Ker
         params=params,
         status=status,
         reason=reason,
-        assumptions=(*_relied_on(options.assume, facts), *summary.assumptions),
+        assumptions=(
+            *_relied_on(options.assume, facts),
+            *_filled_in(launch),
+            *summary.assumptions,
+        ),
         accesses=merged(checked.accesses),
         races=checked.races,
         arrays=kernel.arrays,
@@ -107,6 +113,13 @@ def _foreign(kernel: Kernel, arch: Arch) -> Iterator[Diagnostic]:
             "inline assembly does not compile"
         )
         yield Diagnostic(places["async"], "warning", message)
+
+
+def _filled_in(launch: Launch) -> Iterator[str]:
+    """What the analysis takes the open axes of the block to be."""
+    if launch.block is not None:
+        sizes = dict(zip("xyz", launch.block, strict=True))
+        yield from (f"blockDim.{axis} is {sizes[axis]}" for axis in launch.assumed)
 
 
 def _relied_on(assume: tuple[str, ...], facts: Mapping[str, Fact]) -> tuple[str, ...]:

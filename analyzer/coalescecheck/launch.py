@@ -34,7 +34,7 @@ class Launch:
     ``offsets`` maps pointer parameters launched as ``ptr + k`` to what is known of ``k``:
     the byte offset, or None when it is unknown (such a pointer is not 256-byte aligned).
     ``shared_bytes`` is the dynamic shared memory, None when unknown.  ``nulls`` are the pointer
-    parameters that are null.
+    parameters that are null, ``assumed`` the axes of ``block`` that the source leaves open.
     ``source`` is one of cli, comment, config, host, bounds, assumed; ``file``, ``line`` and
     ``column`` say where.
     """
@@ -49,3 +49,4 @@ class Launch:
     line: int = 0
     column: int = field(default=1, compare=False)
     nulls: tuple[str, ...] = ()
+    assumed: str = ""

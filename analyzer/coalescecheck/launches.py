@@ -38,7 +38,7 @@ def cases_of(kernel: KernelC, source: SourceFile, options: Options) -> tuple[Cas
     for case in cases:
         launch = _overlay(case.launch, "cli", told, ("", 0))
         assume = case.assume + options.assume
-        sizes = (launch.block, launch.grid, launch.shared_bytes)
+        sizes = (launch.block, launch.assumed, launch.grid, launch.shared_bytes)
         key = (*sizes, launch.args, launch.offsets, launch.nulls, assume)
         unique.setdefault(key, Case(launch, assume))
     return tuple(unique.values())
@@ -89,6 +89,7 @@ def _overlay(
         block=block,
         grid=grid or kept,
         args=args,
+        assumed="",
         source=source,
         file=place[0],
         line=place[1],

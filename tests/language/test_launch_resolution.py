@@ -282,3 +282,40 @@ def test_a_launch_is_one_of_the_kernel_that_takes_its_pointers(
         for k in analysed(tmp_path, text)
     ]
     assert sorted(found) == expected
+
+
+ROWS = "__global__ void k(float *p) { p[threadIdx.y * 8 + threadIdx.x] = 1; }\n"
+
+
+@pytest.mark.parametrize(
+    ("block", "options", "where", "assumptions", "result"),
+    [
+        # rows of 16 bytes, 32 bytes apart: one sector each
+        ("dim3(4, 8, z)", {}, "4x8 of ?", ["blockDim.z is 1"], (8, "exact-symbolic")),
+        ("dim3(4, z)", {}, "4x8 of ?", ["blockDim.y is 8"], (8, "exact-symbolic")),
+        ("dim3(4, z, 2)", {}, "4x4x2 of ?", ["blockDim.y is 4"], (4, "exact-symbolic")),
+        ("dim3(16, z, z)", {}, "16x2 of ?", ["blockDim.y is 2", "blockDim.z is 1"],
+         (3, "exact-symbolic")),
+        ("dim3(64, z)", {}, "? of 5", ["blockDim.x is a multiple of 32"], (4, "exact-symbolic")),
+        ("dim3(z, 4)", {}, "? of 5", ["blockDim.x is a multiple of 32"], (4, "exact-symbolic")),
+        ("dim3(4, z)", {"grid": "7"}, "4x8 of ?", ["blockDim.y is 8"], (8, "exact-symbolic")),
+        ("dim3(4, z)", {"block": "8,8", "grid": "7"}, "8x8 of 7", [], (4, "exact")),
+    ],
+)  # fmt: skip
+def test_blocks_that_are_known_in_part(
+    block: str,
+    options: dict[str, str],
+    where: str,
+    assumptions: list[str],
+    result: tuple[int, str],
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(f"{ROWS}void h(float *p, int z) {{ k<<<5, {block}>>>(p); }}\n")
+    (found,) = coalescecheck.analyze(path, **options).kernels
+    assert shown(found) == where
+    assert list(found.assumptions) == assumptions
+    (access,) = found.accesses
+    assert access.sectors is not None
+    assert (access.sectors.max, access.certainty) == result
+    assert access.verified.simulation == "agrees"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import gcd, prod
 
 from tree_sitter import Node
 
@@ -25,7 +26,7 @@ from coalescecheck.frontend.host.scopes import (
 )
 from coalescecheck.frontend.host.values import HostValues
 from coalescecheck.frontend.unit import Unit
-from coalescecheck.launch import Dim3, Launch
+from coalescecheck.launch import WARP_SIZE, Dim3, Launch
 from coalescecheck.source import Span
 
 MAX_SHARED_BYTES = 1 << 20  # more than a block of any architecture can have
@@ -56,7 +57,8 @@ class LaunchSite:
 
     ``kernel`` is the name as written without template arguments; ``template_args`` their
     source, None for one that is not known (a parameter of the function around it).
-    ``args`` is None where the arguments are not written out (``cudaLaunchKernel``).
+    ``args`` is None where the arguments are not written out (``cudaLaunchKernel``),
+    ``assumed`` has the axes of ``block`` that are not known.
     """
 
     kernel: str
@@ -65,6 +67,7 @@ class LaunchSite:
     block: Dim3 | None
     shared: int | None
     args: tuple[LaunchArgument, ...] | None
+    assumed: str
     span: Span
     node: Node
 
@@ -118,6 +121,7 @@ def to_launch(
         args=tuple(args),
         offsets=tuple(offsets),
         nulls=tuple(nulls),
+        assumed=site.assumed,
         shared_bytes=site.shared,
         file=site.file,
         line=site.line,
@@ -180,23 +184,40 @@ def _site(unit: Unit, values: HostValues, call: Node, context: Context) -> Launc
     if kernel is None:
         return None
     shared = values.integer(configuration[2]) if len(configuration) > 2 else 0
+    block, assumed = _block(values.dimensions(configuration[1]))
     return LaunchSite(
         kernel=kernel,
         template_args=tuple(
             argument_of(values, a, context).source for a in template_arguments(function)
         ),
         grid=values.dim3(configuration[0]),
-        block=_possible(values.dim3(configuration[1])),
+        block=block,
         shared=shared if shared is not None and 0 <= shared <= MAX_SHARED_BYTES else None,
         args=arguments,
+        assumed=assumed,
         span=unit.span(call),
         node=call,
     )
 
 
-def _possible(block: Dim3 | None) -> Dim3 | None:
-    """None for a block that no launch can have; the launch fails then, and tells nothing."""
-    return block if block is not None and block.size <= MAX_THREADS_PER_BLOCK else None
+def _block(known: Sequence[int | None]) -> tuple[Dim3 | None, str]:
+    """The block with these dimensions, and the axes that were filled in; None where it is not known
+    and for one that no launch can have, which fails then and tells nothing.
+
+    An unknown block is taken to be a multiple of 32 wide.  Where the source says that it is not,
+    the axes it leaves open are taken to fill the warps.
+    """
+    width = known[0]
+    if None in known and (width is None or width % WARP_SIZE == 0):
+        return None, ""
+    sizes: list[int] = []
+    rest = WARP_SIZE // gcd(WARP_SIZE, prod(n for n in known if n is not None))
+    for size in known:
+        sizes.append(rest if size is None else size)
+        rest = rest if size is not None else 1
+    block = Dim3(*sizes)
+    assumed = "".join(axis for axis, size in zip("xyz", known, strict=True) if size is None)
+    return (block, assumed) if block.size <= MAX_THREADS_PER_BLOCK else (None, "")
 
 
 def _argument(values: HostValues, node: Node, context: Context) -> LaunchArgument:

@@ -75,11 +75,14 @@ class HostValues:
 
     def dim3(self, node: Node) -> Dim3 | None:
         """The dim3 an expression always has, an integer giving its x."""
-        parts = [self._component(node, c) for c in _COMPONENTS]
-        numbers = [self._dimension(p) for p in parts]
+        numbers = self.dimensions(node)
         if any(n is None for n in numbers):
             return None
         return Dim3(*(n for n in numbers if n is not None))
+
+    def dimensions(self, node: Node) -> list[int | None]:
+        """What is known of the components of a dim3."""
+        return [self._dimension(self._component(node, c)) for c in _COMPONENTS]
 
     def type_name(self, name: str, use: Node) -> str | None:
         """The builtin type that a typedef or alias visible at ``use`` stands for."""

@@ -1,4 +1,5 @@
 // References to values, to elements and to pointers; const references; rvalue references.
+#include <cstdio>
 
 __device__ void advance(int &i, int by)
 {

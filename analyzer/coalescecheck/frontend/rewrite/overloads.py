@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from tree_sitter import Node
 
@@ -62,6 +62,7 @@ _VALUES = ("number_literal", "true", "false", "char_literal", "binary_expression
            "unary_expression", "sizeof_expression")  # fmt: skip
 _ELLIPSIS = 40.0  # an argument for C's `...`: after all that C++ converts
 _FAILED = 2000.0  # what is not understood in a signature is substitution failure elsewhere
+_QUALIFIERS = 0.2  # costs beneath are of qualifiers only
 _NULL = 30.0  # no integer but 0 is a pointer
 _FORBIDDEN = 50.0  # what C++ does not convert is called all the same where nothing else is
 
@@ -102,9 +103,9 @@ class Overloads:
             if choice is None:
                 continue
             viable.append(choice)
-            if best is None or self._better(choice, best, len(arguments)):
+            if best is None or self._better(choice, best, arguments):
                 best = choice
-            elif not self._better(best, choice, len(arguments)):
+            elif not self._better(best, choice, arguments):
                 rivals.append(choice)
         if best is None or self._undecided(best, viable, arguments):
             return None
@@ -146,15 +147,33 @@ class Overloads:
         costs = [self.conversion_cost(wanted[i], a) for i, a in arguments if i in wanted]
         return sum(cost for cost in costs if cost is not None)
 
-    def _better(self, a: Choice, b: Choice, count: int) -> bool:
-        """Whether ``a`` is called rather than ``b`` with ``count`` arguments."""
-        if abs(a.cost[0] - b.cost[0]) > 1e-9:
-            return a.cost < b.cost
+    def _better(self, a: Choice, b: Choice, arguments: Sequence[CType]) -> bool:
+        """Whether ``a`` is called rather than ``b``."""
+        count = len(arguments)
+        ahead = a.cost[0] - b.cost[0]
+        if 1e-9 < abs(ahead) < _QUALIFIERS:
+            ahead -= self._incomparable(a, b, arguments)
+        if abs(ahead) > 1e-9:
+            return ahead < 0
         if a.cost[1] and b.cost[1]:
             here, there = self._patterns(a, count), self._patterns(b, count)
             if more_special(here, there) or more_special(there, here):
                 return more_special(here, there)
         return a.cost[1:] < b.cost[1:]
+
+    def _incomparable(self, a: Choice, b: Choice, arguments: Sequence[CType]) -> float:
+        """What the qualifiers of references count for where the other function takes a value:
+        C++ compares them between references only."""
+        total = 0.0
+        nodes = zip(parameter_nodes(a.entry), parameter_nodes(b.entry), arguments, strict=False)
+        for here, there, actual in nodes:
+            if is_pack(here) or is_pack(there):
+                break
+            types_ = [self.parameter_type(n, c.env) for n, c in ((here, a), (there, b))]
+            costs = [_binding_cost(t, actual) if _is_reference(t) else None for t in types_]
+            if (costs[0] is None) != (costs[1] is None):
+                total += (costs[0] or 0.0) - (costs[1] or 0.0)
+        return total if abs(total) < _QUALIFIERS else 0.0
 
     def _patterns(self, choice: Choice, count: int) -> list[CType | None]:
         """The parameter types of a template with placeholders; None for a pack."""
@@ -540,6 +559,10 @@ def _plain(type_: CType) -> CType:
     if isinstance(type_, types.Pointer):
         return types.Pointer(_plain(type_.target))
     return type_
+
+
+def _is_reference(type_: CType) -> TypeGuard[types.Reference]:
+    return isinstance(type_, types.Reference)
 
 
 def _is_no_type(type_: CType) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from coalescecheck import wording
@@ -20,6 +21,7 @@ from coalescecheck.rules.base import (
     sentence,
 )
 
+_NAME = re.compile(r"[A-Za-z_]\w*")
 LINE_SECTORS = 4  # a 128-byte line, which the caches look up as one
 
 
@@ -121,12 +123,18 @@ def _reason(analysis: KernelAnalysis, result: AccessResult) -> str:
     if isinstance(stride, int) and abs(stride) > width:
         return f"of every {abs(stride)} bytes the warp spans it uses {width}"
     if isinstance(stride, str):
-        return f"the distance of neighbouring lanes, {stride} bytes, grows with a parameter"
+        grows = "in each iteration of a loop" if _in_loop(result, stride) else "with a parameter"
+        return f"the distance of neighbouring lanes, {stride} bytes, grows {grows}"
     block = analysis.launch.block
     if block is not None and block.x < WARP_SIZE:
         rows = -(-WARP_SIZE // block.x)
         return f"blockDim.x = {block.x}: a warp covers {rows} rows of the block"
     return result.reason or ("lanes have no common step" if stride is None else "")
+
+
+def _in_loop(result: AccessResult, stride: str) -> bool:
+    """Whether the step names the iteration of a loop around the access."""
+    return any(f"(iteration {name})" in " ".join(result.loops) for name in _NAME.findall(stride))
 
 
 def _advice(analysis: KernelAnalysis, result: AccessResult) -> str:

@@ -17,7 +17,7 @@ from coalescecheck.symbolic.missing import Givable, exact_if
 from coalescecheck.symbolic.outcome import Outcome, Range
 from coalescecheck.symbolic.parametric import Assumption, Profile, Profiler, symbol_of
 from coalescecheck.symbolic.question import Question, reason_of
-from coalescecheck.symbolic.render import Renderer, plain_name
+from coalescecheck.symbolic.render import Renderer, plain_name, spoken
 from coalescecheck.symbolic.requests import Requests
 
 
@@ -127,7 +127,7 @@ class ParameterCounter:
         """What the count depends on, and the fact that would settle it."""
         fact = self._givable.divisible(symbol)
         if condition is None or fact is None or question.conditions.masked:
-            reason = symbol.reason or f"depends on {plain_name(symbol.name)}"
+            reason = symbol.reason or f"depends on {spoken([symbol])}"
             return reason + self._givable.settled([symbol])
         divisor, count = condition
         unit = "wavefronts" if question.target.space is Space.SHARED else "sectors"

@@ -23,7 +23,7 @@ from coalescecheck.symbolic.outcome import Outcome
 from coalescecheck.symbolic.parametric import parameter_of, symbol_of
 from coalescecheck.symbolic.question import Question, moving, question_of, reason_of
 from coalescecheck.symbolic.reach import Reach
-from coalescecheck.symbolic.render import Renderer, in_cuda, plain_name
+from coalescecheck.symbolic.render import Renderer, in_cuda, spoken
 from coalescecheck.symbolic.requests import Requests
 
 
@@ -145,8 +145,7 @@ class PieceCounter:
     def _ranged(self, question: Question, unknown: list[Symbol], data: list[str]) -> Outcome:
         """Bounds for an address that depends on ``unknown`` between the lanes; ``data`` are the
         reasons why some of these are not known."""
-        names = sorted({plain_name(s.name) for s in unknown})
-        reason = data[0] if data else f"depends on {', '.join(names)} between the lanes"
+        reason = data[0] if data else f"depends on {spoken(unknown)} between the lanes"
         reason += self._givable.settled(unknown)
         return self._ranges.bounded(question, reason, "data-dependent" if data else "bounded")
 
@@ -173,6 +172,6 @@ class PieceCounter:
 def _dependences(unknown: list[Symbol]) -> list[str]:
     """What is not known, in words: names of the source, and reasons for what has no name there."""
     plain = [s for s in unknown if s.kind != "data"]
-    names = sorted({plain_name(s.name) for s in plain if not s.reason})
+    named = [s for s in plain if not s.reason]
     reasons = sorted({s.reason for s in plain if s.reason})
-    return [f"depends on {', '.join(names)}", *reasons] if names else reasons
+    return [f"depends on {spoken(named)}", *reasons] if named else reasons

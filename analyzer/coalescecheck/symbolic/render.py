@@ -7,6 +7,7 @@ write it, and building its expressions for every address would cost more than th
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from keyword import iskeyword
 
 from coalescecheck.symbolic.form import Atom, Context, Form, Symbol
@@ -136,6 +137,17 @@ def _single(ctx: Context, guard: Form) -> tuple[Atom, bool] | None:
 def plain_name(name: str) -> str:
     """The name of a symbol as the source has it, without the number that keeps it apart."""
     return name.split("#")[0]
+
+
+def spoken(symbols: Iterable[Symbol]) -> str:
+    """Symbols by name, for a sentence; the number of an iteration, which only formulas name, in
+    words: ``n, k4 (the iteration of the loop at line 4)``."""
+    names: dict[str, str] = {}
+    for symbol in symbols:
+        name = plain_name(symbol.name)
+        line = name[1:] if symbol.kind == "counter" else ""
+        names[name] = f"{name} (the iteration of the loop at line {line})" if line else name
+    return ", ".join(text for _, text in sorted(names.items()))
 
 
 def in_cuda(text: str) -> str:

@@ -489,4 +489,4 @@ def _efficiency(outcome: Outcome) -> float | None:
 
 def _loop_text(line: int, limit: int | None) -> str:
     times = "unknown number of" if limit is None else f"up to {limit}"
-    return f"loop at line {line}: {times} iterations"
+    return f"loop at line {line} (iteration k{line}): {times} iterations"

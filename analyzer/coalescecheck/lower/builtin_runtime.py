@@ -11,6 +11,7 @@ from coalescecheck.lower.builtin_call import Handler, Request, names
 from coalescecheck.lower.builtin_memory import forget_through
 from coalescecheck.lower.builtin_random import is_local, touch
 from coalescecheck.lower.ctypes import Pointer
+from coalescecheck.lower.given_away import give_for_ever
 from coalescecheck.lower.values import Scalar, Value
 
 _OTHER_GRIDS = names(
@@ -37,6 +38,14 @@ def _allocation(request: Request) -> Value:
     return request.unknown("the value of cudaMalloc")
 
 
+def _object_ends(request: Request) -> Value:
+    """The front end says that a destructor of this object is not followed."""
+    for value in request.values():
+        give_for_ever(request.cx, value)
+    return request.nothing()
+
+
 def table() -> dict[str, Handler]:
     """Names to handlers."""
-    return {**dict.fromkeys(_OTHER_GRIDS, _other_grid), "cudaMalloc": _allocation}
+    others = dict.fromkeys(_OTHER_GRIDS, _other_grid)
+    return {**others, "cudaMalloc": _allocation, "object_ends": _object_ends}

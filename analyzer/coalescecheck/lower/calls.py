@@ -18,6 +18,7 @@ from coalescecheck.lower import (
     conversions,
     ctypes,
     declarations,
+    given_away,
     intrinsics,
     leaving,
     places,
@@ -33,7 +34,7 @@ from coalescecheck.lower.context import (
 )
 from coalescecheck.lower.ctypes import VOID, Function, Pointer, Record
 from coalescecheck.lower.declarations import Declared
-from coalescecheck.lower.values import Members, Place, Reference, Scalar, Value
+from coalescecheck.lower.values import Members, Place, Scalar, Value
 
 MAX_RECURSION = 16  # inlined copies of one function inside each other
 
@@ -78,7 +79,7 @@ def unknown_call(
     cx: Context, name: str, values: list[Value], callee: Callee | None, node: c_ast.Node
 ) -> Value:
     """Nothing is known: not the result, and not what the pointer arguments reach."""
-    shown = name.split("__")[0] if name.startswith("opaque__") else name
+    shown = name.split("__")[0] if name.startswith("opaque__") else name.split("__lambda__")[0]
     hides = any(_reaches_memory(cx, value) for value in values)
     if any(array.space is Space.SHARED for array in cx.arrays.values()):
         cx.emit(Barrier("unknown", cx.span(node)))  # it may order what threads do there
@@ -110,28 +111,12 @@ def _forgotten_call(cx: Context, shown: str, values: list[Value], callee: Callee
     params = _parameter_types(callee)
     for index, value in enumerate(values):
         param = params[index] if index < len(params) else None
-        if not (isinstance(param, Pointer) and param.const):
-            _may_write_through(cx, value, reason)
+        constant = isinstance(param, Pointer) and param.const
+        given_away.give(cx, value, reason, itself=not constant)
     result = _result_type(callee) or ctypes.INT
     if result == VOID:
         return NOTHING
     return storage.undefined_value(cx, result, shown or "call", reason)
-
-
-def _may_write_through(cx: Context, value: Value, reason: str) -> None:
-    match value:
-        case Reference():
-            if not value.type.const:
-                places.forget(cx, value.array or value.place, reason)
-        case Scalar(type=Pointer(const=False)):
-            base = arith.root(value.expr)
-            if isinstance(base, ArrayBase):
-                cx.poisoned.add(base.array)
-            elif isinstance(base, Var):
-                cx.poisoned_vars.add(base.name)
-        case Members():
-            for inner in value.members.values():
-                _may_write_through(cx, inner, reason)
 
 
 # --- inlining ---------------------------------------------------------------------------------

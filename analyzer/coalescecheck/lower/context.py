@@ -99,6 +99,8 @@ class Context:
     statics: dict[Hashable, Place] = field(default_factory=dict)
     poisoned: set[str] = field(default_factory=set)  # arrays unknown functions may have written
     poisoned_vars: set[str] = field(default_factory=set)  # pointers to such arrays
+    handed: set[str] = field(default_factory=set)  # arrays unknown functions may read
+    handed_vars: set[str] = field(default_factory=set)  # pointers to such arrays
     array_align: dict[str, int] = field(default_factory=dict)  # of the element type
     access_align: dict[int, int] = field(default_factory=dict)  # of the accessed type
     _names: dict[str, int] = field(default_factory=dict)

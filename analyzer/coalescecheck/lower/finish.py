@@ -9,6 +9,7 @@ wrapper's result) are reductions, as the compiler makes them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from coalescecheck.ir.expr import ArrayBase, Expr, Select, Var
@@ -47,9 +48,9 @@ def finish(cx: Context, body: tuple[Stmt, ...]) -> tuple[tuple[Stmt, ...], tuple
         replace(access, kind="red") if access.id in unused else _widened(cx, access, reached)
         for access in cx.accesses
     )
-    poisoned = set(cx.poisoned)
-    for name in cx.poisoned_vars:
-        poisoned |= bases.of(Var(name, PTR))
+    poisoned = set(cx.poisoned | bases.of_all(cx.poisoned_vars))
+    handed = frozenset(cx.handed | bases.of_all(cx.handed_vars))
+    poisoned |= _kept_in(body, handed, bases, reached)
     if poisoned:
         body = _poison(cx, body, poisoned, reached)
     return body, accesses
@@ -74,12 +75,36 @@ class _Bases:
         base = arith.root(address)
         return self.of(base) if base is not address else frozenset()
 
+    def of_all(self, variables: Iterable[str]) -> frozenset[str]:
+        """Those that some of the variables may be based on."""
+        return frozenset().union(*map(self._of_variable, variables))
+
     def _of_variable(self, name: str) -> frozenset[str]:
         if name not in self.known:
             self.known[name] = frozenset()  # a cycle adds nothing
             found = [self.of(value) for value in self.assigned.get(name, [])]
             self.known[name] = frozenset().union(*found)
         return self.known[name]
+
+
+def _kept_in(
+    body: tuple[Stmt, ...],
+    arrays: frozenset[str],
+    bases: _Bases,
+    reached: dict[int, frozenset[str]],
+) -> frozenset[str]:
+    """The arrays whose addresses are stored in ``arrays``, or in arrays that are found so."""
+    stores = [stmt for stmt in walk(body) if isinstance(stmt, Store)] if arrays else []
+    found: frozenset[str] = frozenset()
+    while True:
+        more = found
+        for stmt in stores:
+            if reached[stmt.access] & (arrays | found):
+                values = (stmt.value, *(value for _, value in stmt.more))
+                more |= frozenset().union(*(bases.of(v) for v in values if v.type == PTR))
+        if more == found:
+            return found
+        found = more
 
 
 def _unused_atomics(body: tuple[Stmt, ...]) -> set[int]:

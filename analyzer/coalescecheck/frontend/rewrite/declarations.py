@@ -258,16 +258,21 @@ class Declarations:
         env.names[variable.name] = Local(c, seen, static=variable.static, fixed=fixed)
         self._line(variable, type_, c, value, writer)
         if not variable.static:
-            self._tell_of_destructor(type_, variable.node)
+            self._tell_of_destructor(type_, c, variable.node, writer)
 
-    def _tell_of_destructor(self, type_: CType, node: Node) -> None:
+    def _tell_of_destructor(self, type_: CType, c: str, node: Node, writer: FunctionWriter) -> None:
         """What a destructor does at the end of the scope is not followed, and not hidden."""
-        while isinstance(type_, types.Array):
-            type_ = type_.element
-        name = destructors.that_acts(type_)
+        element = type_
+        while isinstance(element, types.Array):
+            element = element.element
+        name = destructors.that_acts(element)
         if name:
             message = f"the destructor of `{name}` is not followed: what it accesses is not seen"
             self._s.say(node, "warning", message, hides=True)
+            pointer = types.Pointer(types.qualified(element, const=True))
+            place = c if isinstance(type_, types.Array) else f"&{c}"
+            ended = self._s.opaque_named("object_ends", [Ex(place, pointer)], types.VOID, node)
+            writer.line((ended.piece, ";"))
 
     def _sized(self, variable: _Variable, type_: CType, env: Env) -> CType:
         """``int t[] = {1, 2}`` has two elements."""

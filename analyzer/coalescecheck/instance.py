@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from coalescecheck import lower
 from coalescecheck.advice import Subject, trials
-from coalescecheck.analysis import KernelAnalysis
+from coalescecheck.analysis import AccessResult, KernelAnalysis
 from coalescecheck.arch import Arch
 from coalescecheck.copies import merged
 from coalescecheck.cost import relative_time
@@ -36,6 +36,7 @@ def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> Ker
     if launch.assumed:
         launch = replace(launch, grid=None)  # the number of warps is not known
     params = _known(kernel, launch)
+    _refuse_contradiction(kernel_c, params)
     names = {p.name for p in kernel.params} - params.keys()
     names |= {pointer for pointer, offset in launch.offsets if offset is None}
     facts = {n: f for n, f in parse_facts(options.assume).items() if n in names}
@@ -43,6 +44,8 @@ def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> Ker
     checked = Checked(summary.accesses, ())
     if options.verify and not summary.reason:
         checked = verify(kernel, launch, params, facts, summary)
+    if kernel_c.assumptions:
+        checked = replace(checked, accesses=tuple(map(_symbolic, checked.accesses)))
     endless = tuple(
         Diagnostic(place, "warning", "this loop never ends: what follows it is not reached")
         for place in summary.endless
@@ -78,6 +81,7 @@ def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> Ker
         assumptions=(
             *_relied_on(options.assume, facts),
             *_filled_in(launch),
+            *kernel_c.assumptions,
             *summary.assumptions,
         ),
         accesses=merged(checked.accesses),
@@ -113,6 +117,23 @@ def _foreign(kernel: Kernel, arch: Arch) -> Iterator[Diagnostic]:
             "inline assembly does not compile"
         )
         yield Diagnostic(places["async"], "warning", message)
+
+
+def _refuse_contradiction(kernel_c: KernelC, params: Mapping[str, int]) -> None:
+    """UnsupportedConstruct for the value of a template parameter that another specialisation is
+    for than the one that was read."""
+    for assumption in kernel_c.assumptions:
+        pairs = [clause.split(" != ") for clause in assumption.split(" || ")]
+        if all(str(params.get(name)) == value for name, value in pairs):
+            options = " ".join(f"--template {name}={value}" for name, value in pairs)
+            message = f"a specialisation is meant, for which {assumption} does not hold"
+            raise UnsupportedConstruct(f"{message}: pass `{options}`", kernel_c.span)
+
+
+def _symbolic(result: AccessResult) -> AccessResult:
+    """An exact result that holds where assumptions do."""
+    exact = result.certainty == "exact"
+    return replace(result, certainty="exact-symbolic") if exact else result
 
 
 def _filled_in(launch: Launch) -> Iterator[str]:

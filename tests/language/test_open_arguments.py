@@ -43,21 +43,69 @@ __global__ void k(float *out)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "said", "accesses"),
     [
-        (HALVES, "which specialisation of `Halves` is meant is not known"),
-        (POINTERS, "which `put` takes these arguments is not known: its value is unknown"),
+        # Halves<N> is read, for N other than 1; what is inside it is not
+        (HALVES, "which specialisation of `Halves` is meant is not known", 1),
+        (POINTERS, "which `put` takes these arguments is not known: its value is unknown", 0),
     ],
     ids=["sizes that may be the last one", "a pointer that may be to float"],
 )
-def test_no_function_is_taken_for_the_one_meant(text: str, said: str, tmp_path: Path) -> None:
+def test_no_function_is_taken_for_the_one_meant(
+    text: str, said: str, accesses: int, tmp_path: Path
+) -> None:
     path = tmp_path / "k.cu"
     path.write_text(text)
     report = coalescecheck.analyze(path)
     (kernel,) = report.kernels
-    assert (kernel.status, kernel.accesses) == ("partial", ())
+    assert (kernel.status, len(kernel.accesses)) == ("partial", accesses)
     (file,) = report.files
     assert said in [diagnostic.message for diagnostic in file.diagnostics]
+
+
+PLACES = """
+template <int N, int M> struct Place { static __device__ int of(int i) { return 8 * i; } };
+template <int N> struct Place<N, 2> { static __device__ int of(int i) { return 2 * i; } };
+template <> struct Place<1, 1> { static __device__ int of(int i) { return i; } };
+template <int N, int M> __global__ void k(float *out) { out[Place<N, M>::of(threadIdx.x)] = 0; }
+void h(float *out) { WHERE k<<<1, 32>>>(out); }
+"""
+
+
+def test_a_specialisation_for_values_nobody_gives_is_assumed_away(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(PLACES.replace("WHERE", ""))
+    (kernel,) = coalescecheck.analyze(path).kernels
+    assert list(kernel.assumptions) == ["M != 2", "N != 1 || M != 1"]
+    (access,) = kernel.accesses
+    assert access.sectors is not None
+    assert (access.sectors.max, access.certainty) == (32, "exact-symbolic")
+    assert access.verified.simulation == "agrees"
+
+
+@pytest.mark.parametrize(
+    ("values", "refused"),
+    [
+        ({"N": "1", "M": "1"}, "--template N=1 --template M=1"),
+        ({"M": "2"}, "--template M=2"),
+        ({"N": "1", "M": "3"}, ""),
+    ],
+)
+def test_a_value_against_such_an_assumption_is_refused(
+    values: dict[str, str], refused: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(PLACES.replace("WHERE", ""))
+    options = {"params": {name: int(value) for name, value in values.items()}}
+    (kernel,) = coalescecheck.analyze(path, **options).kernels
+    assert (kernel.status == "failed") == bool(refused)
+    assert refused in kernel.reason
+    (kernel,) = coalescecheck.analyze(path, templates=values).kernels
+    assert kernel.status == "analysed"
+    (access,) = kernel.accesses
+    assert access.sectors is not None
+    expected = {("1", "1"): 4, (None, "2"): 8, ("1", "3"): 32}
+    assert access.sectors.max == expected[values.get("N"), values["M"]]
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,8 @@ class KernelC:
 
     ``name`` is the source name (``ns::kernel``), ``template`` the instance's arguments as
     written, ``function`` the C name of the kernel in ``text``.  ``text`` is None when the
-    kernel could not be rewritten; ``diagnostics`` then says why.
+    kernel could not be rewritten; ``diagnostics`` then says why.  ``assumptions`` are on template
+    values that nobody gives.
     """
 
     name: str
@@ -54,6 +55,7 @@ class KernelC:
     launches: tuple[Launch, ...] = ()
     max_threads: int | None = None  # __launch_bounds__
     diagnostics: tuple[Diagnostic, ...] = ()
+    assumptions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

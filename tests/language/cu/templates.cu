@@ -214,7 +214,7 @@ template <int N>
 __global__ void open_value(float *out)
 {
     int i = threadIdx.x;
-    out[Place<N>::of(i)] = 0;        // expect: out store data-dependent
+    out[Place<N>::of(i)] = 0;        // expect: out store sectors=32
     out[Place<(N > 2)>::of(i)] = 0;  // expect: out store data-dependent
     out[Place<3>::of(i)] = 0;        // expect: out store sectors=32
     out[place<N>(i)] = 0;            // expect: out store data-dependent

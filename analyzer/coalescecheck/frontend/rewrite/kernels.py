@@ -237,6 +237,7 @@ def rewrite_kernel(unit: Unit, decl: KernelDecl, template_args: Mapping[str, str
         (),
         bounds if bounds is not None else decl.max_threads,
         tuple(session.output.diagnostics),
+        tuple(session.assumptions),
     )
 
 

@@ -138,7 +138,7 @@ class Records:
         if any(deduction.has_placeholder(a) for a in arguments):
             return types.Dependent(entry, arguments)
         fitting: list[tuple[index.RecordEntry, dict[str, Argument]]] = []
-        open_ = False
+        unlike: list[str | None] = []
         for other in entry.scope.entries.get(entry.name, ()):
             if isinstance(other, index.RecordEntry) and other.arguments is not None:
                 nodes = syntax.operands(other.arguments)
@@ -147,11 +147,11 @@ class Records:
                     return self.instance(other, special, home, (entry, arguments))
                 if special is not None:
                     fitting.append((other, special))
-                open_ |= special is None and self._may_be_meant(
-                    entry.head, other.head, nodes, arguments, home
-                )
-        if open_:
+                if special is None:
+                    unlike += self._unlike(entry.head, other.head, nodes, arguments, home)
+        if None in unlike:
             return self._s.undecided_type(entry.name, entry.node)
+        self._s.assumptions.update((text, None) for text in unlike if text is not None)
         if fitting:
             best, special = fitting[0]
             for other, found in fitting[1:]:
@@ -160,22 +160,37 @@ class Records:
             return self.instance(best, special, home, (entry, arguments))
         return self.instance(entry, bound, home)
 
-    def _may_be_meant(
+    def _unlike(
         self,
         template: index.Head,
         head: index.Head,
         nodes: Sequence[Node],
         arguments: tuple[Argument, ...],
         home: Env,
-    ) -> bool:
-        """Whether a specialisation that does not fit would, were open arguments known."""
+    ) -> list[str | None]:
+        """What has to be assumed lest a specialisation that does not fit is meant: nothing, that a
+        template value nobody gives is not the one it is for (``N != 1``), or None where there is
+        no such assumption."""
         if not any(deduction.is_open(a) for a in arguments):
-            return False
+            return []
         env = Env(home, deduction.placeholders(head or ()))
         patterns = self._s.typenames.arguments(template or (), nodes, env, home)
-        return patterns is not None and all(
-            deduction.may_fit(p, a) for p, a in zip(patterns.values(), arguments, strict=False)
-        )
+        if patterns is None:
+            return []
+        pairs = list(zip(patterns.values(), arguments, strict=False))
+        if not all(deduction.may_fit(p, a) for p, a in pairs):
+            return []
+        differ: list[str] = []
+        for pattern, actual in pairs:
+            if not deduction.is_open(actual) or deduction.has_placeholder(pattern):
+                continue
+            if not (isinstance(pattern, ValueBound) and isinstance(actual, ValueBound)):
+                return [None]
+            # of other expressions (`N / 2`) there may be one in every step of a recursion
+            if pattern.value is None or not self._s.is_parameter(actual.text):
+                return [None]
+            differ.append(f"{actual.text} != {pattern.value.number}")
+        return [" || ".join(differ) or None]
 
     def _more_special(
         self, entry: index.RecordEntry, a: index.RecordEntry, b: index.RecordEntry, home: Env

@@ -85,6 +85,7 @@ class Session:
         self.substitution = Substitution()
         self._dynamic: dict[str, CType] = {}
         self._free: set[str] = set()
+        self.assumptions: dict[str, None] = {}  # on free template values, in words
         self._opaque = 0
         self._builtin: dict[str, CType] = {}
         self._anonymous: dict[tuple[int, str], RecordEntry] = {}
@@ -186,6 +187,10 @@ class Session:
         """Whether C text is made of symbols nobody defined, numbers and operators only."""
         words = set(_WORD.findall(name))
         return bool(words) and words <= self._free
+
+    def is_parameter(self, text: str) -> bool:
+        """Whether C text is the name of a template value nobody knows."""
+        return text in self._free
 
     def free_value(self, name: str, type_: CType) -> str:
         """A symbol of its own for a template value nobody knows."""

@@ -17,7 +17,8 @@ from coalescecheck.frontend.rewrite import syntax, types
 from coalescecheck.frontend.rewrite.body import FunctionWriter
 from coalescecheck.frontend.rewrite.env import Env, Local
 from coalescecheck.frontend.rewrite.ex import folded_cast
-from coalescecheck.frontend.rewrite.overloads import Choice, is_pack, parameter_nodes
+from coalescecheck.frontend.rewrite.overloads import Choice
+from coalescecheck.frontend.rewrite.parameters import is_pack, parameter_nodes
 from coalescecheck.frontend.rewrite.syntax import text
 from coalescecheck.frontend.rewrite.types import CType
 from coalescecheck.frontend.rewrite.visibility import visible_end

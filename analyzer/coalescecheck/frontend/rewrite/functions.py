@@ -25,7 +25,8 @@ from coalescecheck.frontend.rewrite.ex import Ex, address_of
 from coalescecheck.frontend.rewrite.ex import call as c_call
 from coalescecheck.frontend.rewrite.index import FunctionEntry
 from coalescecheck.frontend.rewrite.output import block, c_name
-from coalescecheck.frontend.rewrite.overloads import Choice, is_pack, parameter_nodes
+from coalescecheck.frontend.rewrite.overloads import Choice
+from coalescecheck.frontend.rewrite.parameters import is_pack, parameter_nodes
 from coalescecheck.frontend.rewrite.records import argument_name
 from coalescecheck.frontend.rewrite.types import CType, Record
 from coalescecheck.frontend.rewrite.visibility import visible_end

@@ -19,7 +19,7 @@ from coalescecheck.frontend.rewrite.emit import Mark, Writer
 from coalescecheck.frontend.rewrite.env import Argument, Env, PackBound, TypeBound, ValueBound
 from coalescecheck.frontend.rewrite.index import FunctionEntry, Scope, TemplateParameter
 from coalescecheck.frontend.rewrite.output import block, c_name
-from coalescecheck.frontend.rewrite.overloads import parameter_nodes
+from coalescecheck.frontend.rewrite.parameters import parameter_nodes
 from coalescecheck.frontend.rewrite.repair import repaired
 from coalescecheck.frontend.rewrite.session import Session
 from coalescecheck.frontend.rewrite.syntax import text

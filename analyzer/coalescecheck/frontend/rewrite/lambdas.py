@@ -21,7 +21,7 @@ from coalescecheck.frontend.rewrite.ex import call as c_call
 from coalescecheck.frontend.rewrite.functions import Instance, Parameter
 from coalescecheck.frontend.rewrite.naming import Naming
 from coalescecheck.frontend.rewrite.output import block
-from coalescecheck.frontend.rewrite.overloads import is_pack
+from coalescecheck.frontend.rewrite.parameters import is_pack
 from coalescecheck.frontend.rewrite.syntax import text
 from coalescecheck.frontend.rewrite.types import Closure, CType
 

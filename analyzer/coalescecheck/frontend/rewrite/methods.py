@@ -18,7 +18,8 @@ from coalescecheck.frontend.rewrite.env import Env, Found
 from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, address_of, dereferenced
 from coalescecheck.frontend.rewrite.index import FunctionEntry
 from coalescecheck.frontend.rewrite.output import c_name
-from coalescecheck.frontend.rewrite.overloads import Choice, parameter_nodes
+from coalescecheck.frontend.rewrite.overloads import Choice
+from coalescecheck.frontend.rewrite.parameters import parameter_nodes
 from coalescecheck.frontend.rewrite.qualified import base_name
 from coalescecheck.frontend.rewrite.syntax import text
 from coalescecheck.frontend.rewrite.types import CType, Record

@@ -19,8 +19,8 @@ from coalescecheck.frontend.rewrite import (
     syntax,
     traits,
     types,
-    user_conversions,
 )
+from coalescecheck.frontend.rewrite.conversion_ranks import binding_cost, receiver_cost
 from coalescecheck.frontend.rewrite.env import (
     Argument,
     Env,
@@ -32,6 +32,12 @@ from coalescecheck.frontend.rewrite.env import (
 )
 from coalescecheck.frontend.rewrite.index import FunctionEntry
 from coalescecheck.frontend.rewrite.ordering import more_special
+from coalescecheck.frontend.rewrite.parameters import (
+    can_be_given,
+    is_pack,
+    mention,
+    parameter_nodes,
+)
 from coalescecheck.frontend.rewrite.substitution import signature
 from coalescecheck.frontend.rewrite.types import CType
 
@@ -63,8 +69,6 @@ _VALUES = ("number_literal", "true", "false", "char_literal", "binary_expression
 _ELLIPSIS = 40.0  # an argument for C's `...`: after all that C++ converts
 _FAILED = 2000.0  # what is not understood in a signature is substitution failure elsewhere
 _QUALIFIERS = 0.2  # costs beneath are of qualifiers only
-_NULL = 30.0  # no integer but 0 is a pointer
-_FORBIDDEN = 50.0  # what C++ does not convert is called all the same where nothing else is
 
 
 class Overloads:
@@ -98,7 +102,7 @@ class Overloads:
             method = record is not None and not self._s.methods.is_static(entry, record)
             if choice is not None and receiver is not None and method:
                 fit, *rest = choice.cost
-                cost = (fit + _receiver_cost(entry, receiver), *rest)
+                cost = (fit + receiver_cost(entry, receiver), *rest)
                 choice = replace(choice, cost=cost)
             if choice is None:
                 continue
@@ -144,7 +148,7 @@ class Overloads:
         }
 
     def _fits(self, wanted: dict[int, CType], arguments: Sequence[tuple[int, CType]]) -> float:
-        costs = [self.conversion_cost(wanted[i], a) for i, a in arguments if i in wanted]
+        costs = [self._s.ranks.cost(wanted[i], a) for i, a in arguments if i in wanted]
         return sum(cost for cost in costs if cost is not None)
 
     def _better(self, a: Choice, b: Choice, arguments: Sequence[CType]) -> bool:
@@ -170,7 +174,7 @@ class Overloads:
             if is_pack(here) or is_pack(there):
                 break
             types_ = [self.parameter_type(n, c.env) for n, c in ((here, a), (there, b))]
-            costs = [_binding_cost(t, actual) if _is_reference(t) else None for t in types_]
+            costs = [binding_cost(t, actual) if _is_reference(t) else None for t in types_]
             if (costs[0] is None) != (costs[1] is None):
                 total += (costs[0] or 0.0) - (costs[1] or 0.0)
         return total if abs(total) < _QUALIFIERS else 0.0
@@ -213,7 +217,7 @@ class Overloads:
         env: Env,
     ) -> Choice | None:
         parameters = parameter_nodes(entry)
-        if not _count_fits(parameters, len(arguments)):
+        if not can_be_given(parameters, len(arguments)):
             return None
         if explicit and not entry.head:
             return None
@@ -293,7 +297,7 @@ class Overloads:
         holes = Env(home, {**deduction.placeholders(head), **found})
         if not self._unify_all(parameters, arguments, holes, found, pack):
             return None
-        if pack is not None and pack.name not in found and _names(parameters, pack.name):
+        if pack is not None and pack.name not in found and mention(parameters, pack.name):
             return None  # `std::integer_sequence<int, I...>`: the pack is not empty, but not known
         return self.with_defaults(head, found, home)
 
@@ -415,7 +419,7 @@ class Overloads:
     @staticmethod
     def takes(entry: FunctionEntry, count: int) -> bool:
         """Whether a function can be called with so many arguments."""
-        return _count_fits(parameter_nodes(entry), count)
+        return can_be_given(parameter_nodes(entry), count)
 
     def first_parameter(self, entry: FunctionEntry, env: Env) -> CType:
         """The type of a function's first parameter; unknown for a pack."""
@@ -448,7 +452,7 @@ class Overloads:
             if is_pack(parameter):
                 break
             wanted = self.parameter_type(parameter, env)
-            step = self.conversion_cost(wanted, actual)
+            step = self._s.ranks.cost(wanted, actual)
             if step is None:
                 return None
             total += step
@@ -469,89 +473,6 @@ class Overloads:
             return False
         return _is_no_type(self._s.functions.tried_result(entry, env))
 
-    def conversion_cost(self, wanted: CType, actual: CType) -> float | None:
-        """0 for the same type, more for conversions, None where there is none."""
-        wanted_bare = types.strip(wanted)
-        bare = (
-            types.strip(actual) if isinstance(wanted_bare, types.Array) else (types.decayed(actual))
-        )
-        penalty = 0.0
-        if isinstance(wanted, types.Reference):
-            penalty = _binding_cost(wanted, actual)
-        if wanted_bare == bare or _same_rows(wanted_bare, bare):
-            return penalty
-        if not self._is_bound(wanted_bare, bare):
-            penalty = _temporary_cost(wanted)
-        if (
-            isinstance(wanted, types.Reference)
-            and penalty >= _FORBIDDEN
-            and not isinstance(bare, types.Unknown)
-        ):
-            return penalty
-        if isinstance(wanted_bare, types.GroupType) and isinstance(bare, types.GroupType):
-            return 1.0
-        if isinstance(wanted_bare, types.Unknown) or isinstance(bare, types.Unknown):
-            return 2.0
-        if wanted_bare == traits.NO_TYPE:
-            return None
-        if isinstance(wanted_bare, types.Pointer):
-            return self._pointer_cost(wanted_bare, bare)
-        if isinstance(wanted_bare, types.Record) or isinstance(bare, types.Record):
-            cost = self._record_cost(wanted_bare, bare)
-            return None if cost is None else cost + penalty
-        if types.is_arithmetic(wanted_bare) and types.is_arithmetic(bare):
-            own, target = types.enumeration(bare), types.enumeration(wanted_bare)
-            if target is not None or (own is not None and own.scoped):
-                return _FORBIDDEN  # no enumeration comes from a number, a scoped one is none
-            if types.promoted(bare) == wanted_bare or (bare, wanted_bare) == (
-                types.FLOAT,
-                types.DOUBLE,
-            ):
-                return 1.0 + penalty
-            crossing = types.is_floating(bare) != types.is_floating(wanted_bare)
-            return (2.001 if crossing else 2.0) + penalty  # C++ ranks them alike
-        if wanted_bare == types.BOOL and isinstance(bare, types.Pointer):
-            return 2.6
-        return None
-
-    def _is_bound(self, wanted: CType, actual: CType) -> bool:
-        """Whether a reference to ``wanted`` refers to the object itself, not to a converted one."""
-        if isinstance(wanted, types.Record) and isinstance(actual, types.Record):
-            return self._s.records.base_path(actual, wanted.cname) is not None
-        scalars = (types.Scalar, types.Pointer, types.Record)
-        return not (isinstance(wanted, scalars) and isinstance(actual, scalars))
-
-    def _pointer_cost(self, wanted: types.Pointer, actual: CType) -> float | None:
-        if not isinstance(actual, types.Pointer):
-            return _NULL if types.is_integer(actual) else self._record_cost(wanted, actual)
-        to, source = wanted.target, actual.target
-        if types.unqualified(to) == types.unqualified(source) or _same_rows(to, source):
-            return 0.1 if to.const or not source.const else _FORBIDDEN
-        dropped = _FORBIDDEN if source.const and not to.const else 0.0
-        added = 0.05 if to.const and not source.const else 0.0
-        if types.unqualified(to) == types.VOID:
-            return 2.3 + dropped + added
-        if types.unqualified(source) == types.VOID:
-            return 2.4  # nullptr: nothing else converts
-        if isinstance(to, types.Record) and isinstance(source, types.Record):
-            path = self._s.records.base_path(source, to.cname)
-            return None if path is None else 2.0 + 0.01 * len(path) + dropped + added
-        unknown = types.Unknown | types.FunctionType
-        return 2.5 if isinstance(to, unknown) or isinstance(source, types.Unknown) else None
-
-    def _record_cost(self, wanted: CType, actual: CType) -> float | None:
-        if isinstance(wanted, types.Record) and isinstance(actual, types.Record):
-            path = self._s.records.base_path(actual, wanted.cname)
-            if path is not None:
-                return 2.0 + 0.01 * len(path)
-        if isinstance(actual, types.Record):
-            cost = user_conversions.by_operator(self._s, wanted, actual)
-            if cost is not None:
-                return cost
-        if isinstance(wanted, types.Record):
-            return user_conversions.by_constructor(self._s, wanted, actual)
-        return None
-
 
 def _plain(type_: CType) -> CType:
     """The type without references and all qualifiers, which no template argument decides on."""
@@ -571,95 +492,9 @@ def _is_no_type(type_: CType) -> bool:
     return type_ == traits.NO_TYPE
 
 
-def _receiver_cost(entry: FunctionEntry, receiver: CType) -> float:
-    """How badly a method fits the object it is called on."""
-    const = syntax.is_const_method(entry.declarator)
-    is_object = isinstance(receiver, types.Reference) and not receiver.rvalue
-    bound = syntax.child(entry.declarator, "ref_qualifier")
-    wanted = syntax.text(bound) if bound is not None else ""
-    if (wanted == "&&" and is_object) or (wanted == "&" and not is_object and not const):
-        return _FORBIDDEN
-    cost = 0.01 if wanted == "&" and not is_object else 0.0
-    if const == types.strip_reference(receiver).const:
-        return cost
-    return cost + 0.02 if const else _FORBIDDEN
-
-
-def _binding_cost(wanted: types.Reference, actual: CType) -> float:
-    """How badly a reference fits an object (which comes as a reference) or a value."""
-    is_object = isinstance(actual, types.Reference) and not actual.rvalue
-    const = types.strip_reference(actual).const
-    if wanted.rvalue:
-        return _FORBIDDEN if is_object or (const and not wanted.target.const) else 0.0
-    if wanted.target.const:
-        return 0.0 if const and is_object else 0.02
-    return 0.0 if is_object and not const else _FORBIDDEN
-
-
 def _rival(a: Choice, b: Choice) -> bool:
     """Whether two candidates are different functions, and no declarations of one."""
     here, there = (
         ["".join(syntax.text(n).split()) for n in parameter_nodes(c.entry)] for c in (a, b)
     )
     return here != there and a.entry.scope is b.entry.scope
-
-
-def _temporary_cost(wanted: CType) -> float:
-    """How badly a reference fits a value of another type: it refers to a converted copy."""
-    if not isinstance(wanted, types.Reference) or wanted.rvalue:
-        return 0.0
-    return 0.02 if wanted.target.const else _FORBIDDEN
-
-
-def _same_rows(to: CType, source: CType) -> bool:
-    """``const float[8]`` and ``float[8]``: qualifiers of an array are those of its elements."""
-    if not (isinstance(to, types.Array) and isinstance(source, types.Array)):
-        return False
-    if to.count != source.count or (source.const and not to.const):
-        return False
-    left, right = to.element, source.element
-    return types.unqualified(left) == types.unqualified(right) or _same_rows(left, right)
-
-
-def parameter_nodes(entry: FunctionEntry) -> list[Node]:
-    """The parameter declarations of a function (``void`` is none)."""
-    holder = entry.declarator
-    if holder.type == "operator_cast":
-        return []
-    out = []
-    parameters = holder.child_by_field_name("parameters")
-    for node in parameters.children if parameters is not None else ():
-        if node.type == "...":
-            out.append(node)
-        if "parameter" not in node.type:
-            continue
-        type_ = node.child_by_field_name("type")
-        lone_void = (
-            type_ is not None
-            and syntax.text(type_) == "void"
-            and node.child_by_field_name("declarator") is None
-        )
-        if not lone_void:
-            out.append(node)
-    return out
-
-
-def _names(parameters: Sequence[Node], name: str) -> bool:
-    """Whether some parameter mentions a template parameter."""
-    return any(
-        part.type in ("identifier", "type_identifier") and syntax.text(part) == name
-        for parameter in parameters
-        for part in syntax.walk(parameter)
-    )
-
-
-def is_pack(parameter: Node) -> bool:
-    """Whether a parameter is a pack (or C's ``...``)."""
-    return parameter.type in ("variadic_parameter_declaration", "...")
-
-
-def _count_fits(parameters: Sequence[Node], count: int) -> bool:
-    if any(is_pack(p) for p in parameters):
-        return count >= len(parameters) - 1
-    needed = sum(p.child_by_field_name("default_value") is None for p in parameters)
-    return needed <= count <= len(parameters)

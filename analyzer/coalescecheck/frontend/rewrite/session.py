@@ -19,6 +19,7 @@ from coalescecheck.frontend.rewrite.builtin_types import builtin_type
 from coalescecheck.frontend.rewrite.calls import Calls
 from coalescecheck.frontend.rewrite.constant_calls import ConstantCalls
 from coalescecheck.frontend.rewrite.construction import Construction
+from coalescecheck.frontend.rewrite.conversion_ranks import ConversionRanks
 from coalescecheck.frontend.rewrite.conversions import Conversions
 from coalescecheck.frontend.rewrite.declarations import Declarations
 from coalescecheck.frontend.rewrite.deduction import has_placeholder
@@ -101,6 +102,7 @@ class Session:
         self.expressions = Expressions(self)
         self.naming = Naming(self)
         self.operators = Operators(self)
+        self.ranks = ConversionRanks(self)
         self.overloads = Overloads(self)
         self.aliasing = Aliasing(self)
         self.functions = Functions(self)

@@ -26,7 +26,7 @@ def by_operator(session: Session, wanted: CType, actual: Record) -> float | None
     result = session.methods.converted(actual, wanted)
     if result is None:
         return None
-    behind = session.overloads.conversion_cost(types.strip(wanted), result)
+    behind = session.ranks.cost(types.strip(wanted), result)
     return OPERATOR + _STANDARD * (behind or 0.0)
 
 
@@ -56,6 +56,6 @@ def _of_constructor(
     if types.strip(own) == types.unqualified(record):
         return None  # copies
     converts = isinstance(types.strip(own), Record) or isinstance(types.strip(actual), Record)
-    cost = None if converts else session.overloads.conversion_cost(own, actual)
+    cost = None if converts else session.ranks.cost(own, actual)
     explicit = syntax.has_word(entry.node, "explicit")
     return _UNFIT if cost is None or explicit else cost

@@ -79,7 +79,9 @@ def _applied(
     head = entry.head or ()
     if any(p.name not in bound for p in head):
         return None
-    made = session.records.with_arguments(entry, {p.name: bound[p.name] for p in head}, home)
+    made = session.specialisations.with_arguments(
+        entry, {p.name: bound[p.name] for p in head}, home
+    )
     return made if isinstance(made, Record) else None
 
 

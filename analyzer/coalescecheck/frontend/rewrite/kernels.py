@@ -262,7 +262,7 @@ def _home(session: Session, entry: FunctionEntry, owners: tuple[index.RecordEntr
     for owner in owners:
         if owner.head:
             bound = _bound(session, owner.head, {}, env)
-            record: CType = session.records.with_arguments(owner, bound, env)
+            record: CType = session.specialisations.with_arguments(owner, bound, env)
         else:
             record = session.records.instance(owner, {}, env)
         source = session.records.source(record) if isinstance(record, types.Record) else None

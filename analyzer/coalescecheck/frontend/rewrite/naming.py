@@ -99,7 +99,7 @@ class Naming:
                 if named is None:
                     continue
                 nodes = syntax.operands(named.child_by_field_name("arguments"))
-                special = self._s.records.specialised(
+                special = self._s.specialisations.specialised(
                     entry.head, other.head, nodes, tuple(bound.values()), home
                 )
                 if special is not None:

@@ -109,4 +109,7 @@ def _fits(session: Session, entry: FunctionEntry, source: RecordSource) -> bool:
         return of_template and source.entry.arguments is None
     home = session.names.scope_env(entry.scope)
     template = source.template.head or ()
-    return session.records.specialised(template, head, nodes, source.arguments, home) is not None
+    return (
+        session.specialisations.specialised(template, head, nodes, source.arguments, home)
+        is not None
+    )

@@ -56,6 +56,7 @@ from coalescecheck.frontend.rewrite.overloads import Overloads
 from coalescecheck.frontend.rewrite.packing import PackPragmas
 from coalescecheck.frontend.rewrite.qualified import QualifiedNames
 from coalescecheck.frontend.rewrite.records import Records
+from coalescecheck.frontend.rewrite.specialisations import Specialisations
 from coalescecheck.frontend.rewrite.statements import Statements
 from coalescecheck.frontend.rewrite.substitution import Substitution
 from coalescecheck.frontend.rewrite.typenames import TypeNames
@@ -95,6 +96,7 @@ class Session:
         self._numbers: dict[tuple[int, str], int | None] = {}
         self._writing: list[FunctionWriter] = []
         self.records = Records(self)
+        self.specialisations = Specialisations(self)
         self.names = Names(top, self.records.member, self.records.early_member)
         self.qualified = QualifiedNames(self)
         self.typenames = TypeNames(self)
@@ -291,7 +293,7 @@ class Session:
             return self.typenames.applied(found, last, env)
         for entry in found.entries:
             if isinstance(entry, RecordEntry) and entry.arguments is None:
-                return self.records.applied(entry, arguments, found.env, env)
+                return self.specialisations.applied(entry, arguments, found.env, env)
         return None
 
     def anonymous_entry(self, node: Node, name: str, scope: Scope | None) -> RecordEntry:

@@ -226,7 +226,7 @@ class TypeNames:
                 injected = self.injected(known, env)
                 if injected is not None:
                     return injected
-                return self._s.records.applied(known, [], found.env, env)
+                return self._s.specialisations.applied(known, [], found.env, env)
         for other in found.entries:
             if isinstance(other, index.AliasEntry):
                 return self.alias(other, found.env)
@@ -304,12 +304,12 @@ class TypeNames:
         if isinstance(found.binding, TemplateBound):
             entry = found.binding.entry
             if isinstance(entry, index.RecordEntry):
-                return self._s.records.applied(entry, nodes, found.binding.env, env)
+                return self._s.specialisations.applied(entry, nodes, found.binding.env, env)
         if isinstance(found.binding, TypeBound):  # a class template named inside itself
             return self._reapplied(found.binding.type, nodes, env)
         for entry in found.entries:
             if isinstance(entry, index.RecordEntry) and entry.arguments is None:
-                return self._s.records.applied(entry, nodes, found.env, env)
+                return self._s.specialisations.applied(entry, nodes, found.env, env)
             if isinstance(entry, index.AliasEntry) and entry.head is not None:
                 bound = self.arguments(entry.head, nodes, env, found.env)
                 if bound is not None:
@@ -323,7 +323,7 @@ class TypeNames:
         found = self._s.names.in_scope(entry.scope, entry.name)
         for primary in found.entries if found is not None else ():
             if isinstance(primary, index.RecordEntry) and primary.arguments is None and found:
-                return self._s.records.applied(primary, nodes, found.env, env)
+                return self._s.specialisations.applied(primary, nodes, found.env, env)
         return None
 
     def arguments(

@@ -1,0 +1,152 @@
+"""Which specialisation of a class template some arguments mean.
+
+In: a class template and its arguments.  Out: the class.  Where arguments are not known it may hang
+on an assumption on them, which the session keeps, or on what nobody can say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from coalescecheck.frontend.rewrite import deduction, index, syntax, types
+from coalescecheck.frontend.rewrite.env import Argument, Env, ValueBound
+from coalescecheck.frontend.rewrite.ordering import more_special_arguments
+from coalescecheck.frontend.rewrite.types import CType
+
+if TYPE_CHECKING:
+    from coalescecheck.frontend.rewrite.session import Session
+
+
+class Specialisations:
+    """Applies the class templates of one session."""
+
+    def __init__(self, session: Session) -> None:
+        self._s = session
+
+    def applied(
+        self, entry: index.RecordEntry, nodes: Sequence[Node], home: Env, env: Env
+    ) -> CType:
+        """A class template applied to argument syntax; picks the best specialisation."""
+        if entry.head is None:
+            return self._s.records.instance(entry, {}, home)
+        bound = self._s.typenames.arguments(entry.head, nodes, env, home)
+        if bound is None:
+            return self._s.unknown_type(entry.name, entry.node)
+        return self.with_arguments(entry, bound, home)
+
+    def with_arguments(
+        self, entry: index.RecordEntry, bound: dict[str, Argument], home: Env
+    ) -> CType:
+        arguments = tuple(bound.values())
+        if any(deduction.has_placeholder(a) for a in arguments):
+            return types.Dependent(entry, arguments)
+        fitting: list[tuple[index.RecordEntry, dict[str, Argument]]] = []
+        unlike: list[str | None] = []
+        for other in entry.scope.entries.get(entry.name, ()):
+            if isinstance(other, index.RecordEntry) and other.arguments is not None:
+                nodes = syntax.operands(other.arguments)
+                special = self.specialised(entry.head, other.head, nodes, arguments, home)
+                if special is not None and not other.head:
+                    return self._s.records.instance(other, special, home, (entry, arguments))
+                if special is not None:
+                    fitting.append((other, special))
+                if special is None:
+                    unlike += self._unlike(entry.head, other.head, nodes, arguments, home)
+        if None in unlike:
+            return self._s.undecided_type(entry.name, entry.node)
+        self._s.assumptions.update((text, None) for text in unlike if text is not None)
+        if fitting:
+            best, special = fitting[0]
+            for other, found in fitting[1:]:
+                if self._more_special(entry, other, best, home):
+                    best, special = other, found
+            return self._s.records.instance(best, special, home, (entry, arguments))
+        return self._s.records.instance(entry, bound, home)
+
+    def _unlike(
+        self,
+        template: index.Head,
+        head: index.Head,
+        nodes: Sequence[Node],
+        arguments: tuple[Argument, ...],
+        home: Env,
+    ) -> list[str | None]:
+        """What has to be assumed lest a specialisation that does not fit is meant: nothing, that a
+        template value nobody gives is not the one it is for (``N != 1``), or None where there is
+        no such assumption."""
+        if not any(deduction.is_open(a) for a in arguments):
+            return []
+        env = Env(home, deduction.placeholders(head or ()))
+        patterns = self._s.typenames.arguments(template or (), nodes, env, home)
+        if patterns is None:
+            return []
+        pairs = list(zip(patterns.values(), arguments, strict=False))
+        if not all(deduction.may_fit(p, a) for p, a in pairs):
+            return []
+        differ: list[str] = []
+        for pattern, actual in pairs:
+            if not deduction.is_open(actual) or deduction.has_placeholder(pattern):
+                continue
+            if not (isinstance(pattern, ValueBound) and isinstance(actual, ValueBound)):
+                return [None]
+            # of other expressions (`N / 2`) there may be one in every step of a recursion
+            if pattern.value is None or not self._s.is_parameter(actual.text):
+                return [None]
+            differ.append(f"{actual.text} != {pattern.value.number}")
+        return [" || ".join(differ) or None]
+
+    def _more_special(
+        self, entry: index.RecordEntry, a: index.RecordEntry, b: index.RecordEntry, home: Env
+    ) -> bool:
+        """Whether the specialisation ``a`` is for less than ``b``."""
+        patterns = []
+        for one in (a, b):
+            env = Env(home, deduction.placeholders(one.head or ()))
+            nodes = syntax.operands(one.arguments)
+            bound = self._s.typenames.arguments(entry.head or (), nodes, env, home)
+            patterns.append(list(bound.values()) if bound is not None else [])
+        return more_special_arguments(*patterns)
+
+    def specialised(
+        self,
+        template: index.Head,
+        head: index.Head,
+        nodes: Sequence[Node],
+        arguments: tuple[Argument, ...],
+        home: Env,
+    ) -> dict[str, Argument] | None:
+        """The arguments of a specialisation that fits; None if it does not.
+
+        ``template`` is the head of what it specialises; ``nodes`` are the arguments it is for.
+        """
+        head = head or ()
+        env = Env(home, deduction.placeholders(head))
+        place = (nodes[0].start_byte, nodes[-1].end_byte) if nodes else (0, 0)
+        with self._s.substitution.attempt(*place):
+            patterns = self._s.typenames.arguments(template or (), nodes, env, home)
+        if patterns is None:
+            return None
+        found: dict[str, Argument] = {}
+        late: list[int] = []
+        pairs = list(zip(patterns.values(), arguments, strict=False))
+        for number, (pattern, actual) in enumerate(pairs):
+            if head and number < len(nodes) and not deduction.has_placeholder(pattern):
+                late.append(number)  # it may depend on what the others give
+            elif not deduction.unify_argument(pattern, actual, found, exact=True):
+                return None
+        names = [p.name for p in head]
+        if not all(n in found for n in names):
+            return None
+        if late:
+            inner = Env(home, dict(found))
+            with self._s.substitution.attempt(*place) as attempt:
+                known = self._s.typenames.arguments(template or (), nodes, inner, home)
+            if attempt.failed:
+                return None
+            values = list(known.values()) if known is not None else []
+            if any(n >= len(values) or values[n] != pairs[n][1] for n in late):
+                return None
+        return {n: found[n] for n in names}

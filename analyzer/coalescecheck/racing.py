@@ -23,8 +23,9 @@ from coalescecheck.simulate import Simulation, course_of, simulate
 from coalescecheck.source import Span
 
 MAX_STEPS = 2000  # statements executed for one more sample
+PATIENCE = 200  # and of those without coming to another access
 ENOUGH_SHARED = 227 << 10  # bytes: no block has more
-ENOUGH_STEPS = 10_000  # in all of them
+ENOUGH_STEPS = 1000  # in all of them
 SHAPES = "16x16 32x8 16x8 16x4 32x4 8x8 32x2 32x32 8x4 64x4 32x16 128x2 4x4"
 # blocks that kernels are written for, by the axes that choose a place in shared memory
 BLOCKS = {
@@ -147,6 +148,7 @@ def _run(kernel: Kernel, sample: Sample) -> Simulation:
         params=sample.params,
         blocks=sample.blocks,
         max_steps=MAX_STEPS,
+        patience=PATIENCE,
         course=course_of(kernel),
     )
 

@@ -26,8 +26,8 @@ from coalescecheck.symbolic.fits import met_by_small_sizes
 ENOUGH_STEPS = 80  # after a longer sample a second one is not simulated
 SMALL_VALUE = 40  # stands in for sizes that would take too long
 TINY_VALUE = 5  # and for those that still do
-MAX_STEPS = 3000  # statements executed for one sample
-PATIENCE = 400  # and of those without coming to another access
+MAX_STEPS = 2000  # statements executed for one sample
+PATIENCE = 250  # and of those without coming to another access
 HEAVY = 20_000  # steps of reading a kernel from which on it is not read again for the sample
 MAX_WORK = 60  # accesses of one thread that are simulated at the given sizes
 TOO_LONG = "the sample takes too many statements"

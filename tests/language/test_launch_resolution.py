@@ -319,3 +319,19 @@ def test_blocks_that_are_known_in_part(
     assert access.sectors is not None
     assert (access.sectors.max, access.certainty) == result
     assert access.verified.simulation == "agrees"
+
+
+@pytest.mark.parametrize(("block", "proposed"), [("dim3(4, 8)", True), ("dim3(4, 8, z)", False)])
+def test_no_other_block_is_proposed_for_one_that_is_known_in_part(
+    block: str, proposed: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "__global__ void k(float *a) {\n"
+        "    int x = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "    a[(blockIdx.y * blockDim.y + threadIdx.y) * 1024 + x] += 1;\n"
+        f"}}\nvoid h(float *a, int z) {{ k<<<dim3(256, 128), {block}>>>(a); }}\n"
+    )
+    findings = coalescecheck.analyze(path).findings
+    assert [finding.rule for finding in findings] == ["CC101", "CC101"]
+    assert all(("launch with block" in finding.advice) == proposed for finding in findings)

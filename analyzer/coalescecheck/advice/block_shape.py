@@ -18,6 +18,8 @@ def changes(subject: Subject) -> Iterator[Iterator[Change]]:
     block = subject.launch.block
     if block is None or not worth_trying(subject.accesses, "global"):
         return
+    if subject.launch.assumed:  # nobody knows what block there is to change
+        return
     if "threadIdx.y" not in builtins_used(subject.kernel) or not all_known(subject.accesses):
         return
     if is_positional(subject.kernel):

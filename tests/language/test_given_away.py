@@ -23,6 +23,7 @@ extern __device__ void deep(const Deep &d);
 extern __device__ void many(int *const *p);
 extern __device__ void linked(const Node *n);
 extern __device__ void looks(const int *p);
+extern __device__ void keep(int *p);
 extern __device__ void reads(Reader r);
 template <typename F> __device__ void apply(F f);
 """
@@ -42,6 +43,7 @@ template <typename F> __device__ void apply(F f);
         "Node last{&n, nullptr}; Node first{nullptr, &last}; linked(&first);",
         "apply([&](int i) { n = i; });",
         "auto f = [&n](int i) { n = i; }; apply(f);",
+        "keep(&n); n = 1; looks(&n);",
         "{ Ends e(n); }",
         "{ Holds h{Ends(n)}; }",
         "for (int i = 0; i < 3; ++i) { Ends e(n); if (i) break; }",
@@ -56,6 +58,7 @@ def test_what_may_have_changed_is_unknown(text: str, tmp_path: Path) -> None:
     "text",
     [
         "looks(&n);",
+        "keep(&n); n = 1;",
         "Reader r(n); reads(r);",
         "int m = 2; Guard g(m); writes(&g);",
         "apply([n](int i) { return n + i; });",

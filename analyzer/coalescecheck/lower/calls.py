@@ -109,6 +109,7 @@ def _reaches_memory(cx: Context, value: Value) -> bool:
 def _forgotten_call(cx: Context, shown: str, values: list[Value], callee: Callee | None) -> Value:
     reason = f"`{shown or 'a function pointer'}()` is not followed"
     params = _parameter_types(callee)
+    given_away.write_again(cx, reason)
     for index, value in enumerate(values):
         param = params[index] if index < len(params) else None
         constant = isinstance(param, Pointer) and param.const

@@ -99,6 +99,7 @@ class Context:
     statics: dict[Hashable, Place] = field(default_factory=dict)
     poisoned: set[str] = field(default_factory=set)  # arrays unknown functions may have written
     poisoned_vars: set[str] = field(default_factory=set)  # pointers to such arrays
+    given: dict[int, Place] = field(default_factory=dict)  # variables they may write, by identity
     handed: set[str] = field(default_factory=set)  # arrays unknown functions may read
     handed_vars: set[str] = field(default_factory=set)  # pointers to such arrays
     array_align: dict[str, int] = field(default_factory=dict)  # of the element type

@@ -18,6 +18,12 @@ def give(cx: Context, value: Value, reason: str, *, itself: bool = True) -> None
     _give(cx, value, reason, itself, set())
 
 
+def write_again(cx: Context, reason: str) -> None:
+    """An unknown function may have kept the pointers that earlier ones were given."""
+    for place in tuple(cx.given.values()):
+        places.forget(cx, place, reason)
+
+
 def give_for_ever(cx: Context, pointer: Value) -> None:
     """What the pointers in the object behind ``pointer`` point to may be written at any time: by a
     destructor, at the end of a scope that is left in many ways."""
@@ -42,6 +48,7 @@ def _give(cx: Context, value: Value, reason: str, itself: bool, seen: set[int]) 
                     _give(cx, variable.alias, reason, True, seen)
                 _point(cx, variable)
             if itself and not value.type.const:
+                cx.given[id(place)] = place
                 places.forget(cx, place, reason)
         case Scalar(type=Pointer() as type_):
             _hand_out(cx, value, writable=itself and not type_.const)

@@ -115,9 +115,11 @@ def all_known(accesses: Iterable[AccessResult]) -> bool:
 
 
 def _analysed(subject: Subject, change: Change) -> tuple[Summary, Trial | None]:
-    """The accesses for which the change is made are counted first: most often that is enough."""
-    bad = frozenset(a.access.id for a in change.results(subject) if waste(a) >= WORTHWHILE)
-    for wanted in dict.fromkeys((change.wanted & bad, change.wanted)):
+    """The accesses for which the change is made are counted first, where they are few: most
+    often that is enough."""
+    bad = {a.access.id for a in change.results(subject) if waste(a) >= WORTHWHILE} & change.wanted
+    first = frozenset(bad) if 2 * len(bad) < len(change.wanted) else change.wanted
+    for wanted in dict.fromkeys((first, change.wanted)):
         summary = summarize(
             change.kernel,
             change.launch,

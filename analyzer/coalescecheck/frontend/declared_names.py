@@ -6,6 +6,7 @@ value for one (``(n) - b``, ``T x(a * b)``) what is declared tells.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -53,12 +54,17 @@ _DECLARING = {
 }
 
 
+_TEMPLATE = re.compile(rb"\btemplate\s*<[^;{}]*")  # up to the body of a function
+_CALLED = re.compile(rb"\b(\w+)\s*\(")
+
+
 class DeclaredNames:
     """The names of one unit; they are looked up when the first one is asked for."""
 
     def __init__(self, edits: Edits) -> None:
         self._edits = edits
         self._places: _Places | None = None
+        self._templates: set[bytes] | None = None
 
     def is_value(self, type_: Node | None, node: Node) -> bool:
         """Whether what the grammar takes for the type ``type_`` is a value where ``node`` is."""
@@ -83,6 +89,13 @@ class DeclaredNames:
             return False
         places = self._known()
         return _inside(places.values, name.text, at) and not _inside(places.types, name.text, at)
+
+    def is_template(self, name: Node) -> bool:
+        """Whether some function template has the name."""
+        if self._templates is None:
+            heads = _TEMPLATE.finditer(self._edits.code)
+            self._templates = {called for head in heads for called in _CALLED.findall(head[0])}
+        return name.text in self._templates
 
     def _known(self) -> _Places:
         if self._places is None:

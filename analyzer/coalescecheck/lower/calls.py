@@ -154,7 +154,9 @@ def _inline(
         with cx.block() as body:
             cx.execute(cx, definition.body)
     has_barrier = cx.barriers != barriers
-    cx.out.extend(leaving.without_scope(frame.leave, body, frame.returns, has_barrier=has_barrier))
+    cx.out.extend(
+        leaving.without_scope(frame.leave, body, frame.returns, cx.jumps, has_barrier=has_barrier)
+    )
     if frame.result is None:
         return NOTHING
     return places.read_object(cx, frame.result, node)

@@ -19,6 +19,7 @@ from coalescecheck.ir.expr import Expr, Undefined, Var
 from coalescecheck.ir.kernel import Access, Array, Assign, Param, Stmt
 from coalescecheck.ir.types import ScalarType
 from coalescecheck.lower.ctypes import CType, Record
+from coalescecheck.lower.leaving import Jumps
 from coalescecheck.lower.values import Place, Value
 from coalescecheck.source import NOWHERE, Diagnostic, Span
 
@@ -104,6 +105,7 @@ class Context:
     handed_vars: set[str] = field(default_factory=set)  # pointers to such arrays
     array_align: dict[str, int] = field(default_factory=dict)  # of the element type
     access_align: dict[int, int] = field(default_factory=dict)  # of the accessed type
+    jumps: Jumps = field(default_factory=Jumps)
     _names: dict[str, int] = field(default_factory=dict)
     _paths: int = 0
 

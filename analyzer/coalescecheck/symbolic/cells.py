@@ -27,9 +27,14 @@ def cell_type(name: str) -> ScalarType:
     return SCALARS[name.rpartition(":")[2]]
 
 
+def cell_array(name: str) -> str:
+    """The array that a cell is a place of."""
+    return name.partition("@")[0]
+
+
 def array_key(name: str) -> str:
     """What stands for a whole array, given its name or that of one of its cells."""
-    return name.partition("@")[0] + "@"
+    return cell_array(name) + "@"
 
 
 class Cells:

@@ -26,11 +26,15 @@ GENERATOR_COST = 8  # of evaluating one for one iteration, in variables that are
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """A variable at the start of an iteration: ``base + placeholder`` while it is unknown."""
+    """A variable at the start of an iteration: ``base + placeholder`` while it is unknown.
+
+    ``generator`` is the placeholder's, None where ``symbol`` is what the variable always is.
+    """
 
     base: Form
     symbol: Form
     start: Form  # value before the loop, without ``base``
+    generator: int | None
 
 
 @dataclass(slots=True)
@@ -82,15 +86,12 @@ class ClosedForms:
         """Values at the end of an iteration, without base, with unchanged variables put in."""
         env = first.end.env if first.end is not None else {}
         raw = {n: env[n] - h.base for n, h in headers.items() if n in env}
-        same = {
-            next(iter(headers[n].symbol.generators())): headers[n].start
-            for n, update in raw.items()
-            if update == headers[n].symbol and self._is_header(headers[n].symbol)
-        }
+        same: dict[int, Form] = {}
+        for name, update in raw.items():
+            header = headers[name]
+            if header.generator is not None and update == header.symbol:
+                same[header.generator] = header.start
         return {n: self._ctx.substitute(update, same) for n, update in raw.items()}
-
-    def _is_header(self, form: Form) -> bool:
-        return not self._ctx.of_kind["header"].isdisjoint(form.generators())
 
     def _solution(
         self,
@@ -103,7 +104,7 @@ class ClosedForms:
     ) -> Environment:
         solution: Environment = {}
         for name, header in headers.items():
-            if not self._is_header(header.symbol):
+            if header.generator is None:
                 solution[name] = header.symbol
             elif name not in updates:
                 continue
@@ -172,10 +173,9 @@ class ClosedForms:
         """What running through variables with constant starts and closed updates gives."""
         tested = self._ctx.leaves(condition)
         closed = {
-            n: Change(g, h.start.constant, updates[n], types[n], g in tested)
+            n: Change(h.generator, h.start.constant, updates[n], types[n], h.generator in tested)
             for n, h in headers.items()
-            if n in updates and h.start.is_constant and self._is_header(h.symbol)
-            for g in h.symbol.generators()
+            if h.generator is not None and n in updates and h.start.is_constant
         }
         while True:
             members = {change.generator for change in closed.values()}
@@ -208,9 +208,9 @@ class ClosedForms:
     ) -> int | None:
         """An upper bound of the number of iterations, from the loop's condition and breaks."""
         values = {
-            next(iter(h.symbol.generators())): solution[n] - h.base
+            h.generator: solution[n] - h.base
             for n, h in headers.items()
-            if n in solution and self._is_header(h.symbol)
+            if h.generator is not None and n in solution
         }
         counter = next(iter(k.generators()))
         tests = [first.condition] if stmt.test_first else []

@@ -353,9 +353,7 @@ class Interpreter:
         return merged
 
     def _choice(self, condition: Form, then: Form, otherwise: Form) -> Form:
-        floats = {g for f in (then, otherwise) for g in f.generators()}
-        known = self.values.float_generators
-        if floats & known:
+        if self.values.is_floating(then) or self.values.is_floating(otherwise):
             varying = any(self.ctx.varying(f) for f in (condition, then, otherwise))
             return self.values.floating(varying)
         chosen = op.select(self.ctx, condition, then, otherwise)

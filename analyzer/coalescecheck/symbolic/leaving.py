@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from coalescecheck.symbolic.cells import is_cell
+from coalescecheck.symbolic.cells import cell_array, is_cell
 from coalescecheck.symbolic.form import Form, Symbol
 from coalescecheck.symbolic.state import Frame, State
 from coalescecheck.symbolic.values import Values
@@ -36,11 +36,16 @@ def outside_of(values: Values, loops: Sequence[Frame], state: State) -> State:
         return ctx.substitute(form, known)
 
     def left_value(form: Form) -> Form:
-        if apart and not values.float_generators.isdisjoint(form.generators()):
+        if apart and values.is_floating(form):
             return values.floating(True)
         return left(form)
 
-    changed = {n: f for n, f in state.env.items() if n in outermost.sets or is_cell(n)}
+    sets, writes = outermost.sets, outermost.writes
+    changed = {
+        n: f
+        for n, f in state.env.items()
+        if n in sets or (writes and is_cell(n) and cell_array(n) in writes)
+    }
     env = state.env | {name: left_value(form) for name, form in changed.items()}
     return State(env, tuple(map(left, state.path)))
 

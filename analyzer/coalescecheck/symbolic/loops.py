@@ -14,7 +14,7 @@ from coalescecheck.ir import kernel as ir
 from coalescecheck.ir.expr import Binary, Expr, Var, children
 from coalescecheck.ir.types import ScalarType
 from coalescecheck.symbolic import operators as op
-from coalescecheck.symbolic.cells import cell_type, is_cell
+from coalescecheck.symbolic.cells import cell_array, cell_type, is_cell
 from coalescecheck.symbolic.closed_forms import ClosedForms, Header, Iteration
 from coalescecheck.symbolic.form import ZERO, Context, Form, Symbol
 from coalescecheck.symbolic.leaving import REASON
@@ -37,7 +37,6 @@ class LoopSolver:
         self._ctx: Context = interpreter.ctx
         self._closed = ClosedForms(interpreter.values, interpreter.spend)
         self._assigned: dict[int, dict[str, ScalarType]] = {}
-        self._stores: dict[int, bool] = {}
         self._flags: dict[int, dict[str, bool]] = {}
         self._both: dict[tuple[frozenset[int], frozenset[int]], frozenset[int]] = {}
 
@@ -121,10 +120,10 @@ class LoopSolver:
         known = self._assigned.get(id(stmt))
         if known is None:
             known = self._assigned[id(stmt)] = {v.name: v.type for v in _targets(stmt)}
-            self._stores[id(stmt)] = any(isinstance(s, ir.Store) for s in ir.walk((stmt,)))
-        cells = [name for name in env if is_cell(name)] if self._stores[id(stmt)] else []
-        if not cells:
+        written = self._it.prepared.written(stmt)
+        if not written:
             return known
+        cells = [name for name in env if is_cell(name) and cell_array(name) in written]
         return known | {name: cell_type(name) for name in cells}
 
     def _explore(
@@ -166,13 +165,14 @@ class LoopSolver:
         return headers, first, mark
 
     def _header(self, name: str, start: Form, varying: bool, type_: ScalarType) -> Header:
-        if start.generators() & self._it.values.float_generators:
-            return Header(ZERO, self._it.values.floating(varying), ZERO)
+        if self._it.values.is_floating(start):
+            return Header(ZERO, self._it.values.floating(varying), ZERO, None)
         base = self._base_part(start)
         low = 0 if type_.kind == "uint" else None
         high = 1 if type_.name == "bool" else None
+        generator = len(self._ctx.generators)
         symbol = self._ctx.fresh(Symbol(name, "header", varying, low, high))
-        return Header(base, symbol, start - base)
+        return Header(base, symbol, start - base, generator)
 
     def _base_part(self, form: Form) -> Form:
         """The base symbol of an address with exactly one, else 0."""
@@ -206,8 +206,9 @@ class LoopSolver:
             normal_exit = dict(current.env)
             info.entry = op.conjuncts(self._ctx, condition)
             current.path = it.with_condition(current.path, condition)
-        sets = self._assigned[id(stmt)]
-        frame = Frame(stmt.label, current.path if current else (), info=info, sets=sets)
+        path = current.path if current else ()
+        sets, writes = self._assigned[id(stmt)], it.prepared.written(stmt)
+        frame = Frame(stmt.label, path, info=info, sets=sets, writes=writes)
         it.frames.append(frame)
         it.loops.append(info)
         if condition != ZERO:
@@ -255,12 +256,11 @@ class LoopSolver:
         env = dict(state.env)
         sources = [iteration.normal_exit] if iteration.normal_exit is not None else []
         sources += [s.env for s in iteration.exits]
+        for name in {n for source in sources for n in env.keys() - source.keys() if is_cell(n)}:
+            del env[name]
         for name in assigned:
             at_exit = [source[name] for source in sources if name in source]
-            if is_cell(name) and len(at_exit) < len(sources):
-                env.pop(name, None)
-                continue
-            if not at_exit:
+            if not at_exit or (name not in env and is_cell(name)):
                 continue
             env[name] = self._final(at_exit, info, trips, varying_exit, assigned[name])
         path = state.path
@@ -305,7 +305,7 @@ class LoopSolver:
         type_: ScalarType,
     ) -> Form:
         ctx = self._ctx
-        if at_exit[0].generators() & self._it.values.float_generators:
+        if self._it.values.is_floating(at_exit[0]):
             return self._it.values.floating(varying_exit or any(map(ctx.varying, at_exit)))
         counter = info.counter
         stable = len(set(at_exit)) == 1 and counter not in ctx.leaves(at_exit[0])

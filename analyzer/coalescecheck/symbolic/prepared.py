@@ -27,12 +27,26 @@ class Prepared:
         self._accesses = [s for s in walk(kernel.body) if isinstance(s, Load | Store | Atomic)]
         self._slicer = Slicer(dependences_in(kernel), self._reads, self._is_wanted)
         self._slices: dict[int, frozenset[int]] = {}
+        self._written: dict[int, frozenset[str]] = {}
 
     def changes(self, loop: Loop, names: Iterable[str]) -> frozenset[int]:
         """The statements of a loop that decide how its variables ``names`` change, by identity."""
         known = self._slices.get(id(loop))
         if known is None:
             known = self._slices[id(loop)] = self._slicer.inside(loop, names).statements
+        return known
+
+    def written(self, loop: Loop) -> frozenset[str]:
+        """The per-thread arrays of which a loop may change what is known."""
+        known = self._written.get(id(loop))
+        if known is None:
+            stores = (s for s in walk((loop,)) if isinstance(s, Store | Atomic))
+            known = self._written[id(loop)] = frozenset(
+                array
+                for stmt in stores
+                if isinstance(stmt, Atomic) or self._writes_cells(stmt)
+                for array in self.relevant.reached(stmt.address)
+            )
         return known
 
     def reaching(self, accesses: Collection[int]) -> frozenset[int]:

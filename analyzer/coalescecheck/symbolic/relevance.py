@@ -57,7 +57,14 @@ class Relevance:
 
     def may_be_private(self, address: Expr) -> bool:
         """Whether an address may lie in a per-thread array."""
-        return bool(self._reached(address))
+        return bool(self.reached(address))
+
+    def reached(self, address: Expr) -> set[str]:
+        """The per-thread arrays that an address may lie in: all, unless its origin is known."""
+        if not self._private:
+            return set()
+        found = self._origins.of(address)
+        return self._private if found is None else self._private & found
 
     def _noted(self, stmt: Stmt) -> Iterator[Expr]:
         """Enter what a statement sets; what matters of it in any case is returned."""
@@ -93,15 +100,8 @@ class Relevance:
                 name = self._waiting.pop()
                 self._need(self._sources.get(name, ()))
                 for load in self._loads.get(name, ()):
-                    self._read |= self._reached(load.address)
+                    self._read |= self.reached(load.address)
             for store in self._stores if len(self._read) > before else ():
-                if id(store) not in self._followed and self._reached(store.address) & self._read:
+                if id(store) not in self._followed and self.reached(store.address) & self._read:
                     self._followed.add(id(store))
                     self._need((store.value, *(value for _, value in store.more)))
-
-    def _reached(self, address: Expr) -> set[str]:
-        """The per-thread arrays that an address may lie in: all, unless its origin is known."""
-        if not self._private:
-            return set()
-        found = self._origins.of(address)
-        return self._private if found is None else self._private & found

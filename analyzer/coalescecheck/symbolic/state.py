@@ -25,7 +25,7 @@ class Frame:
 
     ``exits`` and ``continues`` collect the states of jumps to it; ``passed`` says that some jump
     from inside went to a scope further out; ``info`` is set for loops, with the variables that an
-    iteration ``sets``.
+    iteration ``sets`` and the per-thread arrays that it ``writes``.
     """
 
     label: str
@@ -35,6 +35,7 @@ class Frame:
     passed: bool = False
     info: LoopInfo | None = None
     sets: Collection[str] = ()
+    writes: Collection[str] = ()
 
 
 class Progress:

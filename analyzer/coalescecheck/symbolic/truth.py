@@ -79,12 +79,10 @@ def either(ctx: Context, left: Form, right: Form) -> Form:
 
 
 def _flattened(ctx: Context, op: str, left: Form, right: Form) -> tuple[Form, ...]:
-    parts: list[Form] = []
+    parts: dict[Form, None] = {}
     for form in (left, right):
         atom = single_atom(ctx, form)
-        for part in atom.args if atom is not None and atom.op == op else (form,):
-            if part not in parts:
-                parts.append(part)
+        parts |= dict.fromkeys(atom.args if atom is not None and atom.op == op else (form,))
     return tuple(parts)
 
 

@@ -48,7 +48,7 @@ class Values:
         self._builtins = Builtins(ctx, geometry)
         self._bases: dict[str, Form] = {}  # a form keeps what is found out about it
         self._parts: dict[int, tuple[ir.Expr, tuple[Part, ...]]] = {}  # by id of the expression
-        self.float_generators = {g for form in self._float.values() for g in form.generators()}
+        self._float_generators = {g for form in self._float.values() for g in form.generators()}
 
     def floating(self, varying: bool) -> Form:
         """Some floating-point value."""
@@ -70,6 +70,14 @@ class Values:
                 if symbol.kind == "data" and symbol.reason:
                     return symbol.reason
         return ""
+
+    def is_floating(self, form: Form) -> bool:
+        """Whether the form is a floating-point value: nothing but its variation is known."""
+        for monomial in form.terms:
+            for g in monomial:
+                if g in self._float_generators:
+                    return True
+        return False
 
     def limited(self, form: Form, type_: ScalarType) -> Form:
         """The form itself, or an opaque value when it has grown beyond use."""

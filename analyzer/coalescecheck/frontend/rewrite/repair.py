@@ -156,7 +156,7 @@ def _comparison(node: Node, edits: Edits, names: DeclaredNames) -> None:
     parent = node.parent
     shifts = edits.code[arguments.end_byte - 1 : arguments.end_byte + 1] == b">>"
     name = node.child_by_field_name("name")
-    variable = name is not None and names.is_variable(name, node) and not _template(name, edits)
+    variable = name is not None and names.is_variable(name, node) and not names.is_template(name)
     if variable or (shifts and parent is not None and parent.type == "binary_expression"):
         edits.put(arguments.start_byte, _STAND_INS["<"])
         return
@@ -164,12 +164,6 @@ def _comparison(node: Node, edits: Edits, names: DeclaredNames) -> None:
         sign = operand.child_by_field_name("operator")
         if operand.type == "binary_expression" and sign is not None and sign.type in ("&&", "||"):
             edits.put(arguments.start_byte, _STAND_INS["<"])
-
-
-def _template(name: Node, edits: Edits) -> bool:
-    """Whether some function template has the name."""
-    pattern = rb"\btemplate\s*<[^;{}]*\b" + (name.text or b"") + rb"\s*\("
-    return re.search(pattern, edits.code) is not None
 
 
 def _constant(node: Node, edits: Edits) -> None:

@@ -86,3 +86,49 @@ def test_only_lanes_that_run_together_say_how_a_pitch_is_aligned() -> None:
     body = f"{TX} *(float *)(c + tx * (n + 2)) = 1;"
     (found,) = results(body, grid=(1,), parameters=parameters)
     assert count(found).min <= 32
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [
+        "(tx >= 4) & (tx < n)",
+        "((tx >= 4) & (tx < n)) != 0",
+        "!((tx < 4) | (tx >= n))",
+        "((tx < 4) | (tx >= n)) == 0",
+        "(tx >= 4) & ((tx < n) ^ 0)",
+        "((tx < 4) ^ 1) & (tx < n)",
+    ],
+)
+def test_bits_of_conditions_are_conditions(guard: str) -> None:
+    plain = result(f"{TX} if (tx >= 4 && tx < n) o[tx] = 1;", "o", grid=(1,))
+    found = result(f"{TX} if ({guard}) o[tx] = 1;", "o", grid=(1,))
+    assert found.assumptions == plain.assumptions
+    assert found.sectors == plain.sectors
+    assert set(found.guards) == set(plain.guards)
+
+
+@pytest.mark.parametrize(("tx", "sectors"), [("(tx < 8) ^ (tx < 16)", 1), ("(tx < 8) ^ 1", 3)])
+def test_conditions_that_differ(tx: str, sectors: int) -> None:
+    # lanes 8 .. 15 are one sector of 8 floats; lanes 8 .. 31 are three
+    found = result(f"{TX} if ({tx}) o[tx] = 1;", "o", grid=(1,))
+    assert (found.certainty, count(found).min, count(found).max) == ("exact", sectors, sectors)
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        "(first > 0 ? first : 0)",
+        "(first >= 0 ? first : 0)",
+        "(0 < first ? first : 0)",
+        "(first < 0 ? 0 : first)",
+        "(first <= last ? first : last)",
+        "(last < first ? last : first)",
+    ],
+)
+def test_the_greater_of_two_that_are_never_the_other_way_round(index: str) -> None:
+    # first = 32 * blockIdx.x >= 0 and last = first + 7 are known to be in this order
+    start = f"{TX} int first = blockIdx.x * 32, last = first + 7;"
+    found = result(f"{start} o[{index} + tx] = 1;", "o")
+    plain = result(f"{start} o[first + tx] = 1;", "o")
+    assert found.address == plain.address
+    assert (count(found).min, count(found).max) == (4, 4)

@@ -209,3 +209,36 @@ def test_what_a_pointer_that_the_kernel_keeps_in_memory_points_to(
     found = [r for r in results(body, grid=(1,)) if r.access.index == "kept[0][threadIdx.x]"]
     assert [each.certainty for each in found] == [certainty]
     assert (found[0].sectors is None) is (certainty == "unknown")
+
+
+INTS = "int x = threadIdx.x, y = threadIdx.y, z = threadIdx.z;"
+
+
+def _sectors(n: int, m: int, warp: int) -> int:
+    """Different sectors of o[z * n * m + y * n + x] in a warp of a block of 16x4x4 floats."""
+    lanes = [(lane % 16, lane // 16 % 4, lane // 64) for lane in range(32 * warp, 32 * warp + 32)]
+    return len({(z * n * m + y * n + x) * 4 // 32 for x, y, z in lanes})
+
+
+def test_rows_that_a_warp_has_one_of_are_no_unknown_between_its_lanes() -> None:
+    body = f"{INTS} o[z * n * m + y * n + x] = 1;"
+    found = result(body, "o", block=(16, 4, 4), grid=(1,))
+    apart = [_sectors(n, m, w) for n in range(19, 60) for m in range(18, 60) for w in range(8)]
+    assert found.certainty == "exact-symbolic"
+    assert found.assumptions == ("n >= 19",)  # rows of 18 never take 6
+    assert (count(found).min, count(found).max) == (min(apart), max(apart)) == (4, 6)
+    whole = result(body, "o", block=(16, 4, 4), grid=(1,), assume=["n % 8 == 0"])
+    assert (count(whole).min, count(whole).max) == (4, 4)
+    across = result(body, "o", block=(16, 2, 4), grid=(1,))  # a warp has one z here too
+    assert (count(across).min, count(across).max) == (4, 6)
+    planes = result(body, "o", block=(4, 4, 4), grid=(1,))  # two of them in a warp
+    assert planes.certainty == "bounded"
+
+
+def test_rows_of_two_pitches() -> None:
+    # 32 consecutive floats somewhere: 4 sectors, or 5
+    body = f"{INTS} o[z * m + y * n + x] = 1;"
+    found = result(body, "o", block=(32, 2, 2), grid=(1,))
+    assert found.certainty == "exact-symbolic"
+    assert found.reason == "alignment: depends on m, n: pass `--param m=... --param n=...`"
+    assert (count(found).min, count(found).max) == (4, 5)

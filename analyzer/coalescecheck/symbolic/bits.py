@@ -5,6 +5,7 @@ from __future__ import annotations
 from coalescecheck.ir.types import ScalarType
 from coalescecheck.symbolic.division import floor_divide, floor_remainder, no_further_from_zero
 from coalescecheck.symbolic.form import ONE, ZERO, Bounds, Context, Form, number, ordered
+from coalescecheck.symbolic.truth import both, either, equal, is_condition, negate
 from coalescecheck.symbolic.wrapping import multiply
 
 _NONE: Bounds = (None, None)
@@ -40,6 +41,8 @@ def bit_and(ctx: Context, left: Form, right: Form) -> Form:
         left, right = right, left
     if left == right:
         return left
+    if _are_truths(ctx, left, right):
+        return both(ctx, left, right)
     if right.is_constant:
         mask = right.constant
         if mask < 0 and _is_power_of_two(-mask):
@@ -52,6 +55,11 @@ def bit_and(ctx: Context, left: Form, right: Form) -> Form:
         if mask == 0:
             return ZERO
     return ctx.atom("and", ordered(left, right), _and_bounds(ctx, left, right))
+
+
+def _are_truths(ctx: Context, left: Form, right: Form) -> bool:
+    """Whether both are conditions, as in ``(i < n) & (j < m)``."""
+    return is_condition(ctx, left) and is_condition(ctx, right)
 
 
 def _and_bounds(ctx: Context, left: Form, right: Form) -> Bounds:
@@ -81,6 +89,8 @@ def bit_or(ctx: Context, left: Form, right: Form) -> Form:
         return number(left.constant | right.constant)
     if left == right:
         return left
+    if _are_truths(ctx, left, right):
+        return either(ctx, left, right)
     if _disjoint(ctx, left, right) or _disjoint(ctx, right, left):
         return left + right
     return ctx.atom("or", ordered(left, right), _or_bounds(ctx, left, right))
@@ -94,6 +104,10 @@ def bit_xor(ctx: Context, left: Form, right: Form) -> Form:
     if right == number(-1) or left == number(-1):
         other = left if right == number(-1) else right
         return -other - ONE
+    if ONE in (left, right) and is_condition(ctx, left + right - ONE):
+        return negate(ctx, left + right - ONE)
+    if _are_truths(ctx, left, right):
+        return negate(ctx, equal(ctx, left, right))
     if _disjoint(ctx, left, right) or _disjoint(ctx, right, left):
         return left + right
     return ctx.atom("xor", ordered(left, right), _or_bounds(ctx, left, right))

@@ -81,7 +81,26 @@ class Counter:
                 lanes[monomial] = coefficient
             else:
                 unknown[monomial] = coefficient
+        for monomial in self._unknown_rows(Form(lanes), ranges):
+            unknown[monomial] = lanes.pop(monomial)
         return Split(Form(lanes), Form(uniform), Form(unknown))
+
+    def _unknown_rows(self, lanes: Form, ranges: Mapping[int, int]) -> list[Monomial]:
+        """Terms such as ``threadIdx.z * n * m`` in a block whose warps have one ``threadIdx.z``:
+        somewhere, but nowhere between the lanes.  Where all that is not known is one parameter,
+        each warp's own place is counted instead."""
+        within: set[int] = set()
+        rows: dict[Monomial, set[int]] = {}
+        for monomial in lanes.terms:
+            term = Form({monomial: 1})
+            missing = {g for g, s in self.ctx.symbols(term) if not is_known(g, s, ranges)}
+            if missing and not self.ctx.varying(term) and not any(map(self._is_base, monomial)):
+                rows[monomial] = missing
+            else:
+                within |= missing
+        if len(within.union(*rows.values())) <= 1:
+            return []
+        return [m for m, missing in rows.items() if len(within) != 1 or not missing <= within]
 
     def _is_base(self, g: int) -> bool:
         generator = self.ctx.generators[g]

@@ -158,7 +158,8 @@ class PieceCounter:
         if outcome.units.min == outcome.units.max:
             certainty = "exact" if outcome.requests is not None else "exact-symbolic"
             return replace(outcome, certainty=certainty)
-        unknown = [symbol for _, symbol in self._ctx.symbols(moving(self._ctx, question))]
+        symbols = self._ctx.symbols(moving(self._ctx, question))
+        unknown = [symbol for _, symbol in symbols if symbol.kind != "tid"]
         reason = data or "; ".join(_dependences(unknown))
         return replace(outcome, reason=f"alignment: {reason}{self._givable.settled(unknown)}")
 

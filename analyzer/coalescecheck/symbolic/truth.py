@@ -34,6 +34,8 @@ def equal(ctx: Context, left: Form, right: Form) -> Form:
     low, high = ctx.bounds(difference)
     if (low is not None and low > 0) or (high is not None and high < 0):
         return ZERO
+    if (low, high) == (0, 1) and is_condition(ctx, difference):  # `(i < n) == 0`
+        return negate(ctx, difference)
     if min(difference.terms.items())[1] < 0:
         difference = -difference
     return ctx.atom("eq0", (difference,), (0, 1))
@@ -44,6 +46,12 @@ def truth(ctx: Context, form: Form) -> Form:
     if ctx.bounds(form) in ((0, 1), (0, 0), (1, 1)):
         return form
     return negate(ctx, equal(ctx, form, ZERO))
+
+
+def is_condition(ctx: Context, form: Form) -> bool:
+    """Whether the form is a comparison or a combination of such, or the opposite of one."""
+    atom = single_atom(ctx, form) or single_atom(ctx, ONE - form)
+    return atom is not None and atom.op in ("lt0", "eq0", "all", "any")
 
 
 def negate(ctx: Context, condition: Form) -> Form:
@@ -103,7 +111,27 @@ def select(ctx: Context, condition: Form, then: Form, otherwise: Form) -> Form:
         return then
     if condition == ZERO:
         return otherwise
+    decided = _decided_extreme(ctx, condition, then, otherwise)
+    if decided is not None:
+        return decided
     return condition * (then - otherwise) + otherwise
+
+
+def _decided_extreme(ctx: Context, condition: Form, then: Form, otherwise: Form) -> Form | None:
+    """What ``a > b ? a : b`` is for an ``a`` that is never less than ``b``, and its like."""
+    atom = single_atom(ctx, condition)
+    if atom is None or atom.op != "lt0":
+        return None
+    compared, gap = atom.args[0], then - otherwise
+    is_greatest = compared in (-gap, -gap - ONE)  # otherwise < then, otherwise <= then
+    if not is_greatest and compared not in (gap, gap - ONE):
+        return None
+    low, high = ctx.bounds(gap)
+    if low is not None and low >= 0:
+        return then if is_greatest else otherwise
+    if high is not None and high <= 0:
+        return otherwise if is_greatest else then
+    return None
 
 
 def minimum(ctx: Context, left: Form, right: Form) -> Form:

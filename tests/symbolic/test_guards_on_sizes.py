@@ -132,3 +132,13 @@ def test_the_greater_of_two_that_are_never_the_other_way_round(index: str) -> No
     plain = result(f"{start} o[first + tx] = 1;", "o")
     assert found.address == plain.address
     assert (count(found).min, count(found).max) == (4, 4)
+
+
+def test_the_first_thread_of_a_block_of_unknown_shape() -> None:
+    # one lane of the block, on one sector
+    rank = "int r = threadIdx.x + (threadIdx.y + threadIdx.z * blockDim.y) * blockDim.x;"
+    for guard in ("r == 0", "!r", "0 == r"):
+        found = result(f"{rank} if ({guard}) o[blockIdx.x] = 1;", "o", block=None)
+        assert found.certainty == "exact-symbolic"
+        assert (count(found).min, count(found).max) == (1, 1)
+        assert set(found.guards) == {"threadIdx.x == 0", "threadIdx.y == 0", "threadIdx.z == 0"}

@@ -242,3 +242,55 @@ def test_rows_of_two_pitches() -> None:
     assert found.certainty == "exact-symbolic"
     assert found.reason == "alignment: depends on m, n: pass `--param m=... --param n=...`"
     assert (count(found).min, count(found).max) == (4, 5)
+
+
+CHOSEN = "float *o, float *p, int n, int m, float **pp"
+
+
+@pytest.mark.parametrize(
+    ("body", "counts", "certainty"),
+    [
+        # one array for all lanes, whichever it is: 32 floats from a sector boundary
+        ("float *s = n ? o : p; s[threadIdx.x] = 1;", (4, 4), "exact"),
+        ("float *s[2]; s[0] = o; s[1] = p; s[n & 1][threadIdx.x] = 1;", (4, 4), "exact"),
+        (
+            "for (int i = 0; i < n; i++) { float *s = i & 1 ? o : p; s[threadIdx.x] = 1; }",
+            (4, 4),
+            "exact-symbolic",
+        ),
+        # 16 floats of each, which begin in the middle of their sectors or not
+        ("float *s = threadIdx.x < 16 ? o : p; s[threadIdx.x] = 1;", (4, 4), "exact"),
+        ("float *s = threadIdx.x < 16 ? o : p + 4; s[threadIdx.x] = 1;", (5, 5), "exact"),
+    ],
+)
+def test_an_array_that_is_chosen(body: str, counts: tuple[int, int], certainty: str) -> None:
+    found = next(
+        r for r in results(body, grid=(1,), parameters=CHOSEN) if r.array in ("o|p", "p|o")
+    )
+    assert found.certainty == certainty
+    assert (count(found).min, count(found).max) == counts
+
+
+def test_arrays_that_lanes_choose_begin_each_somewhere_else() -> None:
+    # o at 0 and p at 16 modulo 32: 2 + 2 sectors; o at 4 and p at 4: 3 + 3
+    body = "float *a = pp[0], *b = pp[1], *s = threadIdx.x < 16 ? a : b + 4; s[threadIdx.x] = 1;"
+    found = results(body, grid=(1,), parameters=CHOSEN)[-1]
+    assert count(found).min <= 4
+    assert count(found).max >= 6
+    assert not found.certainty.startswith("exact")
+
+
+def test_offsets_of_arrays_that_are_chosen() -> None:
+    # launched as o + 1 and p + 1: bytes 4..67 and 68..131 are 3 sectors each
+    body = "float *s = threadIdx.x < 16 ? o : p; s[threadIdx.x] = 1;"
+    offsets = (("o", 4), ("p", 4))
+    (found,) = results(body, grid=(1,), parameters=CHOSEN, offsets=offsets)
+    assert found.certainty == "exact"
+    assert (count(found).min, count(found).max) == (6, 6)
+    # the same for all lanes: 5 sectors from o + 1, 4 from p
+    body = "float *s = n ? o : p; s[threadIdx.x] = 1;"
+    for n, sectors in ((0, 4), (1, 5)):
+        given = results(body, (32,), (1,), {"n": n}, CHOSEN, (("o", 4), ("p", 0)))
+        assert [(count(r).min, count(r).max) for r in given] == [(sectors, sectors)]
+    (found,) = results(body, grid=(1,), parameters=CHOSEN, offsets=(("o", 4), ("p", 0)))
+    assert (count(found).min, count(found).max) == (4, 5)

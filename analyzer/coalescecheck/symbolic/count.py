@@ -67,14 +67,10 @@ class Counter:
         unknown: dict[tuple[int, ...], int] = {}
         for monomial, coefficient in address.terms.items():
             term = Form({monomial: coefficient})
-            if len(monomial) == 1 and self._is_base(monomial[0]):
-                if ctx.generators[monomial[0]].varying:  # each lane loaded a pointer of its own
-                    lanes[monomial] = coefficient
-                continue
-            if any(ctx.generators[g].varying for g in monomial) or any(
-                map(self._is_base, monomial)
-            ):
-                lanes[monomial] = coefficient
+            if any(ctx.generators[g].varying for g in monomial):
+                lanes[monomial] = coefficient  # also where each lane chooses among arrays
+            elif any(map(self._is_base, monomial)):
+                continue  # one array for all lanes, even if it is another one next time
             elif self.knows(term, ranges) and not self._per_warp(term):
                 uniform[monomial] = coefficient
             elif self.knows(term, ranges):
@@ -94,7 +90,7 @@ class Counter:
         for monomial in lanes.terms:
             term = Form({monomial: 1})
             missing = {g for g, s in self.ctx.symbols(term) if not is_known(g, s, ranges)}
-            if missing and not self.ctx.varying(term) and not any(map(self._is_base, monomial)):
+            if missing and not self.ctx.varying(term):
                 rows[monomial] = missing
             else:
                 within |= missing

@@ -100,8 +100,10 @@ class Enumerator:
 
     def _is_known(self, question: Question) -> bool:
         split = question.split
+        bases = self._ctx.bases(question.reach.address)
         return (
             question.conditions.complete
+            and (len(bases) <= 1 or bases <= self._ctx.bases(split.lanes))
             and not split.unknown.terms
             and all(info.limit is not None for info in question.reach.loops)
             and self._counter.knows(split.lanes, question.ranges)

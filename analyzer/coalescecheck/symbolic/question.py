@@ -59,6 +59,11 @@ def question_of(
 ) -> Question:
     """Prepare ``reach``; ``base_step`` divides the base address (bytes)."""
     ranges = ranges_of(ctx, reach) | dict(known_phases or {})
+    bases = [(g, s) for g, s in ctx.symbols(reach.address) if s.kind == "base"]
+    adrift = base_step % target.modulus != 0
+    if adrift and len(bases) > 1:  # each of them begins somewhere else
+        starts = {g: Form({(g,): 1}) + ctx.symbol(start_of(s.name, base_step)) for g, s in bases}
+        reach = replace(reach, address=ctx.substitute(reach.address, starts))
     phased = edges.phases(ctx, reach.address, lambda g, s: is_known(g, s, ranges))
     given = values_from(ctx, reach.path, ranges)
     reach = replace(reach, address=op.replaced(ctx, phased.address, given))
@@ -66,9 +71,8 @@ def question_of(
     ranges |= phased.ranges
     conditions = conditions_of(ctx, reach, ranges)
     split = counter.split(reach.address, ranges)
-    if base_step % target.modulus:
-        bases = [s.name for _, s in ctx.symbols(reach.address) if s.kind == "base"]
-        start = start_of(bases[0] if len(bases) == 1 else "", base_step)
+    if adrift and len(bases) <= 1:
+        start = start_of(bases[0][1].name if bases else "", base_step)
         split = replace(split, unknown=split.unknown + ctx.symbol(start))
     return Question(reach, split, conditions, ranges, target, base_step, tried)
 

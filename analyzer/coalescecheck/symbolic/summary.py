@@ -267,11 +267,16 @@ class _Summarizer:
                 steps.append(array.align)
         return int(np.gcd.reduce(steps)) if steps else width
 
-    def _start(self, reach: Reach) -> Form:
-        """The known byte offset of the pointer that was passed."""
-        bases = self._bases(reach.address)
-        offset = self._offsets.get(bases[0].name) if len(bases) == 1 else None
-        return number(offset or 0)
+    def _from_start(self, address: Form) -> Form:
+        """``address`` with the known byte offsets of the pointers that were passed."""
+        if not self._offsets:
+            return address
+        moved = {
+            g: Form({(g,): 1}) + number(offset)
+            for g, symbol in self._ctx.symbols(address)
+            if symbol.kind == "base" and (offset := self._offsets.get(symbol.name))
+        }
+        return self._ctx.substitute(address, moved)
 
     # --- counting -----------------------------------------------------------------------------
 
@@ -299,7 +304,7 @@ class _Summarizer:
         for reach in reaches:
             piece = access.pieces[reach.piece]
             target = Target(space, access.op, piece.width, access.kind, access.may_hit_l1)
-            moved = replace(reach, address=reach.address + self._start(reach))
+            moved = replace(reach, address=self._from_start(reach.address))
             step = self._base_step(reach, piece.width)
             asked = self._pieces.question(moved, target, step)
             questions.append(asked)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from coalescecheck.symbolic.form import ONE, ZERO, Context, Form, ordered, single_atom
+from coalescecheck.symbolic.form import ONE, ZERO, Context, Form, Monomial, ordered, single_atom
+
+_THREADS = ("tid", "row", "bdim")  # what a thread's number in its block is made of
 
 
 def less(ctx: Context, left: Form, right: Form) -> Form:
@@ -38,7 +40,28 @@ def equal(ctx: Context, left: Form, right: Form) -> Form:
         return negate(ctx, difference)
     if min(difference.terms.items())[1] < 0:
         difference = -difference
+    if (low == 0 or high == 0) and all(s.kind in _THREADS for _, s in ctx.symbols(difference)):
+        return _all_zero(ctx, difference)
     return ctx.atom("eq0", (difference,), (0, 1))
+
+
+def _all_zero(ctx: Context, form: Form) -> Form:
+    """1 if a form that is never on one side of 0 is 0: where no term is, each of them is, as with
+    ``threadIdx.x + threadIdx.y * blockDim.x == 0``."""
+    terms = [Form({m: c}) for m, c in form.terms.items()]
+    if len(terms) > 1 and any(ctx.bounds(term)[0] != 0 for term in terms):
+        return ctx.atom("eq0", (form,), (0, 1))
+    result = ONE
+    for monomial in form.terms:
+        term = Form({_without_ones(ctx, monomial): 1})
+        result = both(ctx, result, ctx.atom("eq0", (term,), (0, 1)))
+    return result
+
+
+def _without_ones(ctx: Context, monomial: Monomial) -> Monomial:
+    """A product without the factors that are never 0, which do not decide whether it is."""
+    bounds = ((g, ctx.bounds(Form({(g,): 1}))) for g in monomial)
+    return tuple(g for g, (low, high) in bounds if not (low or 0) > 0 and not (high or 0) < 0)
 
 
 def truth(ctx: Context, form: Form) -> Form:

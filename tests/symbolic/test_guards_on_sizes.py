@@ -142,3 +142,15 @@ def test_the_first_thread_of_a_block_of_unknown_shape() -> None:
         assert found.certainty == "exact-symbolic"
         assert (count(found).min, count(found).max) == (1, 1)
         assert set(found.guards) == {"threadIdx.x == 0", "threadIdx.y == 0", "threadIdx.z == 0"}
+
+
+@pytest.mark.parametrize("guard", ["a[tx] > 0", "tx * 3 % n == 1"])
+def test_one_place_costs_the_same_for_any_lanes(guard: str) -> None:
+    found = result(f"{TX} if ({guard}) o[blockIdx.x] = 1;", "o")
+    assert (found.certainty, found.reason, found.requests) == ("exact-symbolic", "", None)
+    assert found.sectors is not None
+    assert (found.sectors.min, found.sectors.max, found.sectors.mean) == (1, 1, 1)
+    assert found.active_lanes is None
+    spread = result(f"{TX} if ({guard}) o[tx] = 1;", "o")
+    assert (count(spread).min, count(spread).max) == (1, 4)
+    assert spread.certainty in ("bounded", "data-dependent")

@@ -169,20 +169,25 @@ class RangeCounter:
             certainty, reason = "data-dependent", f"a condition on data: {conditions.masked}"
             if conditions.sizes:
                 certainty, reason = "bounded", f"a condition on {in_cuda(conditions.masked)}"
-            worse = max(outcome.certainty, certainty, key=CERTAINTIES.index)
+            units = _from(least, outcome.units)
+            counts = (_from(1, outcome.lines), _from(1, outcome.l1_data), _from(1, outcome.l1_tag))
+            reason = f"lanes run under {reason}"
+            if all(count.min == count.max for count in (units, *counts)):
+                certainty, reason = "exact-symbolic", outcome.reason  # as much for any lanes
+            lines, data, tag = counts
             return replace(
                 outcome,
-                certainty=worse,
-                units=Range(min(least, outcome.units.min), outcome.units.max, None),
-                lines=Range(min(1, outcome.lines.min), outcome.lines.max, None),
-                l1_data=Range(min(1, outcome.l1_data.min), outcome.l1_data.max, None),
-                l1_tag=Range(min(1, outcome.l1_tag.min), outcome.l1_tag.max, None),
+                certainty=max(outcome.certainty, certainty, key=CERTAINTIES.index),
+                units=units,
+                lines=lines,
+                l1_data=data,
+                l1_tag=tag,
                 degree=(min(1, outcome.degree[0]), outcome.degree[1]),
                 together=(min(1, outcome.together[0]), outcome.together[1]),
                 requests=None,
                 asked=None,
                 distinct=None,
-                reason=f"lanes run under {reason}",
+                reason=reason,
             )
         if conditions.assumed:
             texts = tuple(
@@ -190,3 +195,9 @@ class RangeCounter:
             )
             return replace(outcome, assumptions=outcome.assumptions + texts)
         return outcome
+
+
+def _from(least: int, count: Range) -> Range:
+    """``count`` where fewer lanes may run, down to ``least``."""
+    low = min(least, count.min)
+    return Range(low, count.max, float(low) if low == count.max else None)

@@ -73,7 +73,7 @@ __global__ void expressions(float *out, const float *in, int *keys)
     const float *q = in + 4 * i;
     out[i] = *q++;                                 // expect: in load sectors=16; out store sectors=4
     out[i] = out[keys[i] & 7 ? i : i];             // expect: keys load sectors=4; out load sectors=4; out store sectors=4
-    if (i < 32 && in[2 * i] > 0.f) keys[0] = i;    // expect: in load sectors=8; keys store data-dependent
+    if (i < 32 && in[2 * i] > 0.f) keys[0] = i;    // expect: in load sectors=8; keys store sectors=1
     out[i] = out[i + 1] = 0.f;                     // expect: out store sectors=4; out store sectors=5
 }
 

@@ -49,7 +49,7 @@ __global__ void coalesced(int *out)
 {
     if (threadIdx.x % 2) {
         cg::coalesced_group active = cg::coalesced_threads();
-        if (active.thread_rank() == 0) atomicAdd(out, (int)active.size());  // expect: out atomic data-dependent
+        if (active.thread_rank() == 0) atomicAdd(out, (int)active.size());  // expect: out atomic sectors=1
     }
 }
 

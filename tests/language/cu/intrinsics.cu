@@ -65,7 +65,7 @@ __global__ void votes(int *out, const int *in)
     int rank = __popc(mask & ((1u << (i & 31)) - 1));
     out[rank & 31] = 3;                        // expect: out store data-dependent
     unsigned active = __activemask();
-    if (i == __ffs(active) - 1) out[0] = 4;    // expect: out store data-dependent
+    if (i == __ffs(active) - 1) out[0] = 4;    // expect: out store sectors=1
     unsigned half = (i & 31) < 16 ? 0xffffu : 0xffff0000u;  // each half votes for itself
     unsigned votes = __ballot_sync(half, in[i] > 0);  // expect: in load sectors=4
     out[32 * __popc(votes) + i] = 5;           // expect: out store data-dependent

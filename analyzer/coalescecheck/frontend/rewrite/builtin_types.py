@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 from coalescecheck.frontend.rewrite.types import (
+    NULLPTR,
     Array,
     CType,
     Field,
@@ -55,7 +56,6 @@ _SCALARS = {
     "cudaSurfaceObject_t": "unsigned long long",
     "cudaStream_t": "unsigned long long",
     "cudaError_t": "int",
-    "nullptr_t": "unsigned long",
     "__half": "__half",
     "half": "__half",
     "__nv_bfloat16": "__nv_bfloat16",
@@ -152,6 +152,8 @@ def builtin_type(name: str) -> CType | None:
     if count in ("1", "2", "3", "4") and base in _VECTOR_ELEMENTS:
         element_name, size = _VECTOR_ELEMENTS[base]
         return _vector(name, element_name, size, int(count))
+    if name == "nullptr_t":
+        return NULLPTR
     if name == "va_list":
         return Pointer(Scalar("void"))
     return None

@@ -36,6 +36,8 @@ class ConversionRanks:
             penalty = binding_cost(wanted, actual)
         if wanted_bare == bare or _same_rows(wanted_bare, bare):
             return penalty
+        if bare == types.NULLPTR and not isinstance(wanted_bare, types.Record | types.Unknown):
+            return (2.0 if isinstance(wanted_bare, types.Pointer) else FORBIDDEN) + penalty
         if not self._is_bound(wanted_bare, bare):
             penalty = _temporary_cost(wanted)
         if (
@@ -80,6 +82,8 @@ class ConversionRanks:
     def _pointer_cost(self, wanted: types.Pointer, actual: CType) -> float | None:
         if not isinstance(actual, types.Pointer):
             return _NULL if types.is_integer(actual) else self._record_cost(wanted, actual)
+        if wanted.null:
+            return None
         to, source = wanted.target, actual.target
         if types.unqualified(to) == types.unqualified(source) or _same_rows(to, source):
             return 0.1 if to.const or not source.const else FORBIDDEN
@@ -88,7 +92,7 @@ class ConversionRanks:
         if types.unqualified(to) == types.VOID:
             return 2.3 + dropped + added
         if types.unqualified(source) == types.VOID:
-            return 2.4  # nullptr: nothing else converts
+            return 2.4  # C++ does not convert it
         if isinstance(to, types.Record) and isinstance(source, types.Record):
             path = self._s.records.base_path(source, to.cname)
             return None if path is None else 2.0 + 0.01 * len(path) + dropped + added

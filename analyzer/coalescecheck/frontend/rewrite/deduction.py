@@ -108,6 +108,8 @@ def unify(pattern: CType, actual: CType, found: dict[str, Argument], exact: bool
             return unify(target, types.strip(actual), found, exact)
         case types.Pointer(target):
             actual = types.unqualified(actual) if exact else types.decayed(actual)
+            if actual == types.NULLPTR:
+                return False
             if isinstance(actual, types.Pointer):
                 inner = actual.target
                 if exact and target.const and not inner.const:

@@ -220,7 +220,7 @@ class Expressions:
         return literal(value, self.mark(node))
 
     def _null(self, node: Node, env: Env, expected: CType | None) -> Ex:
-        type_ = types.Pointer(types.VOID)
+        type_ = types.NULLPTR if text(node) == "nullptr" else types.Pointer(types.VOID)
         return Ex((self.mark(node), "((void*)0)"), type_, pure=True)
 
     # -- structure ----------------------------------------------------------------------
@@ -289,6 +289,8 @@ class Expressions:
                 return one
         if isinstance(left, types.Pointer) or isinstance(right, types.Pointer):
             pointer = left if isinstance(left, types.Pointer) else right
+            if left == types.NULLPTR:
+                return right
             if isinstance(pointer, types.Pointer) and pointer.target == types.VOID:
                 return right if pointer is left and isinstance(right, types.Pointer) else left
             return pointer

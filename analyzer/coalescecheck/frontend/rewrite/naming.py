@@ -60,6 +60,10 @@ class Naming:
         if known is not None:
             return known
         path = self._s.names.namespace_path(env, "".join(text(node).split()))
+        if "<" in path:  # `std::is_abstract<T>::value` differs from instance to instance
+            return self._s.expressions.opaque(
+                node, env, f"`{syntax.flat(node)}` is not known", types.UNKNOWN, []
+            )
         if path.startswith(("std::", "cuda::", "::")) or found is not None:
             return self.builtin(base_name(last), node, env)
         return self._s.free_name(types.mangled(path.split("::")), node)

@@ -5,6 +5,8 @@ In: names like ``std::conditional_t<…>``.  Out: their type or value.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
@@ -24,9 +26,24 @@ if TYPE_CHECKING:
 NO_TYPE = types.Scalar("no type")
 """What ``enable_if`` is when its condition is false."""
 
-_STRIPPING = frozenset(
-    {"remove_reference", "remove_cv", "remove_const", "remove_cvref", "decay", "type_identity"}
-)
+_CHANGING: dict[str, Callable[[CType], CType]] = {
+    "remove_reference": types.strip_reference,
+    "remove_cv": types.unqualified,
+    "remove_const": lambda type_: replace(type_, const=False),
+    "remove_volatile": lambda type_: replace(type_, volatile=False),
+    "remove_cvref": types.strip,
+    "decay": types.decayed,
+    "type_identity": lambda type_: type_,
+    "add_const": lambda type_: types.qualified(type_, const=True),
+    "add_volatile": lambda type_: types.qualified(type_, volatile=True),
+    "add_cv": lambda type_: types.qualified(type_, const=True, volatile=True),
+    "add_pointer": lambda type_: types.Pointer(types.strip_reference(type_)),
+    "add_lvalue_reference": lambda type_: types.Reference(types.strip_reference(type_)),
+    "add_rvalue_reference": lambda type_: (
+        type_ if isinstance(type_, types.Reference) else types.Reference(type_, rvalue=True)
+    ),
+    "remove_extent": lambda type_: type_.element if isinstance(type_, types.Array) else type_,
+}
 _MAX_ALIGN = 16  # of what fits any type, in libstdc++
 _ANSWERED = frozenset(
     {"is_same", "is_floating_point", "is_integral", "is_arithmetic", "is_enum", "is_const"}
@@ -87,8 +104,8 @@ def type_trait(session: Session, node: Node, env: Env) -> CType | None:
     if name == "underlying_type":
         type_ = session.typenames.type(arguments[0], env)
         return types.Scalar(type_.name) if isinstance(type_, types.Scalar) else None
-    if name in _STRIPPING:
-        return types.strip(session.typenames.type(arguments[0], env))
+    if name in _CHANGING:
+        return _CHANGING[name](session.typenames.type(arguments[0], env))
     if name == "remove_pointer":
         type_ = types.decayed(session.typenames.type(arguments[0], env))
         return type_.target if isinstance(type_, types.Pointer) else type_
@@ -163,7 +180,7 @@ def _answer(
         case "is_array":
             return isinstance(first, types.Array)
         case "is_pointer":
-            return isinstance(first, types.Pointer)
+            return isinstance(first, types.Pointer) and not first.null
         case "is_void":
             return first == types.VOID
         case "is_signed" | "is_unsigned":

@@ -40,10 +40,11 @@ class Scalar(CType):
 
 @dataclass(frozen=True, slots=True)
 class Pointer(CType):
-    """An address of ``target``."""
+    """An address of ``target``; ``null`` is the type of ``nullptr``."""
 
     target: CType
     restrict: bool = field(default=False, compare=False)
+    null: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +186,7 @@ FLOAT = Scalar("float")
 DOUBLE = Scalar("double")
 LONG_DOUBLE = Scalar("long double")
 HALF = Scalar("__half")
+NULLPTR = Pointer(VOID, null=True)
 UNKNOWN = Unknown()
 
 HALF_NAMES = frozenset({"half", "__half", "nv_bfloat16", "__nv_bfloat16"})

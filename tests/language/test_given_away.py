@@ -25,6 +25,8 @@ extern __device__ void linked(const Node *n);
 extern __device__ void looks(const int *p);
 extern __device__ void keep(int *p);
 extern __device__ void reads(Reader r);
+extern __device__ void other();
+extern __device__ bool more();
 template <typename F> __device__ void apply(F f);
 """
 
@@ -72,10 +74,40 @@ def test_what_nobody_can_have_changed_is_known(text: str, tmp_path: Path) -> Non
     assert (least, most) == (4, 4)
 
 
-def counted(text: str, tmp_path: Path) -> tuple[str, int, int]:
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("for (int i = 0; i < 4; ++i) { other();", "keep(&n); }"),
+        ("for (int i = 0; i < 4; ++i) { n = 1; other();", "keep(&n); }"),
+        ("for (int i = 0; i < 4; ++i) { n = 1; other();", "Guard g(n); writes(&g); }"),
+        ("do { n = 1; for (int j = 0; j < 2; ++j) other();", "keep(&n); } while (more());"),
+        ("again: n = 1; other();", "keep(&n); if (more()) goto again;"),
+        ("do { keep(&n); n = 1; } while (more());", ""),
+    ],
+)
+def test_a_loop_gives_away_before_it_calls_again(before: str, after: str, tmp_path: Path) -> None:
+    assert counted(before, tmp_path, after) == ("data-dependent", 1, 32)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("for (int i = 0; i < 4; ++i) { other(); n = 1;", "keep(&n); }"),
+        ("for (int i = 0; i < 4; ++i) { int n = 1;", "other(); keep(&n); }"),
+        ("for (int i = 0; i < 4; ++i) { other();", "looks(&n); }"),
+    ],
+)
+def test_a_loop_that_sets_again_what_it_gave_away(before: str, after: str, tmp_path: Path) -> None:
+    certainty, least, most = counted(before, tmp_path, after)
+    assert certainty.startswith("exact")
+    assert (least, most) == (4, 4)
+
+
+def counted(text: str, tmp_path: Path, after: str = "") -> tuple[str, int, int]:
     path = tmp_path / "k.cu"
     path.write_text(
-        f"{CLASSES}__global__ void k(float *a) {{ int n = 1; {text}\na[threadIdx.x * n] = 1; }}\n"
+        f"{CLASSES}__global__ void k(float *a) {{ int n = 1; {text}\n"
+        f"a[threadIdx.x * n] = 1; {after} }}\n"
         "void h(float *a) { k<<<1, 32>>>(a); }\n"
     )
     (kernel,) = analyze(path).kernels

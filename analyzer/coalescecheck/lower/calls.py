@@ -114,6 +114,7 @@ def _forgotten_call(cx: Context, shown: str, values: list[Value], callee: Callee
         param = params[index] if index < len(params) else None
         constant = isinstance(param, Pointer) and param.const
         given_away.give(cx, value, reason, itself=not constant)
+    cx.unknown_calls.append(len(cx.given))
     result = _result_type(callee) or ctypes.INT
     if result == VOID:
         return NOTHING

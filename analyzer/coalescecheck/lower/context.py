@@ -1,7 +1,8 @@
 """The state of lowering one kernel: scopes, statements so far, arrays, accesses, diagnostics.
 
 One context lives for one attempt.  When an attempt finds that a variable it took apart must
-live in memory after all (its address escapes), the variable's key goes to ``demote`` and the
+live in memory after all (its address escapes), or that a loop gives it away after unknown calls
+(``("kept", key)``), the variable's key goes to ``demote`` and the
 kernel is lowered again; nothing of the failed attempt is kept.
 """
 
@@ -101,6 +102,7 @@ class Context:
     poisoned: set[str] = field(default_factory=set)  # arrays unknown functions may have written
     poisoned_vars: set[str] = field(default_factory=set)  # pointers to such arrays
     given: dict[int, Place] = field(default_factory=dict)  # variables they may write, by identity
+    unknown_calls: list[int] = field(default_factory=list)  # how many such there were after each
     handed: set[str] = field(default_factory=set)  # arrays unknown functions may read
     handed_vars: set[str] = field(default_factory=set)  # pointers to such arrays
     array_align: dict[str, int] = field(default_factory=dict)  # of the element type

@@ -6,6 +6,9 @@ and what the pointers in there point to.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from coalescecheck.ir.expr import ArrayBase, Var
 from coalescecheck.lower import arith, conversions, places
 from coalescecheck.lower.context import Context
@@ -22,6 +25,20 @@ def write_again(cx: Context, reason: str) -> None:
     """An unknown function may have kept the pointers that earlier ones were given."""
     for place in tuple(cx.given.values()):
         places.forget(cx, place, reason)
+
+
+@contextmanager
+def repeated(cx: Context) -> Iterator[None]:
+    """What is lowered inside runs again: its first unknown call may write, the next time, to what
+    only later ones are given.  Then the kernel is lowered again, with that given from the start."""
+    calls = len(cx.unknown_calls)
+    yield
+    if len(cx.unknown_calls) == calls:
+        return
+    for place in tuple(cx.given.values())[cx.unknown_calls[calls] :]:
+        for variable in places.variables_of(place):
+            if variable.path == cx.path[: len(variable.path)]:
+                cx.demote.add(("kept", variable.key))
 
 
 def give_for_ever(cx: Context, pointer: Value) -> None:

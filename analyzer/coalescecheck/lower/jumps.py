@@ -14,7 +14,7 @@ from pycparser import c_ast
 
 from coalescecheck.ir.expr import FALSE, TRUE, Const, Expr
 from coalescecheck.ir.kernel import Continue, If, Leave, Loop, Scope, Stmt, nested
-from coalescecheck.lower import arith, expressions, operators
+from coalescecheck.lower import arith, expressions, given_away, operators
 from coalescecheck.lower.context import Context
 from coalescecheck.lower.values import Scalar, Value
 
@@ -69,7 +69,7 @@ def _split(items: list[c_ast.Node]) -> int | None:
 def _repeat(cx: Context, label: c_ast.Label, after: list[c_ast.Node]) -> None:
     loop = cx.unique(label.name)
     cx.frames[-1].gotos[label.name] = Continue(loop)
-    with cx.block(conditional=True) as body:
+    with given_away.repeated(cx), cx.block(conditional=True) as body:
         execute_items(cx, [item for item in after if item is not None])
         cx.emit(Leave(loop))
     cx.frames[-1].gotos.pop(label.name, None)

@@ -150,7 +150,8 @@ def _parameter(cx: Context, name: str, declared: Declared, node: c_ast.Decl) -> 
         case Number():
             cx.params.append(Param(name, ctype.scalar))
             var = Var(cx.unique(name), ctype.scalar)
-            return Variable(ctype, var, id(node), cx.path, assigned=True)
+            variable = Variable(ctype, var, id(node), cx.path, assigned=True)
+            return storage.remembered(cx, variable)
         case Record() if not ctype.overlapping:
             members: dict[str | int, Place] = {
                 m.name: _parameter(cx, f"{name}.{m.name}", Declared(m.type), node)

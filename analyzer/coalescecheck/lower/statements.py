@@ -12,7 +12,7 @@ from pycparser import c_ast
 
 from coalescecheck.ir.expr import FALSE, TRUE, Const, Expr
 from coalescecheck.ir.kernel import Continue, If, Leave, Loop, Stmt
-from coalescecheck.lower import expressions, jumps, objects, places
+from coalescecheck.lower import expressions, given_away, jumps, objects, places
 from coalescecheck.lower.context import Context
 
 
@@ -105,21 +105,22 @@ def _loop(
 ) -> None:
     frame = cx.frames[-1]
     label = cx.unique("loop")
-    with cx.block(conditional=True) as test:
-        condition: Expr = TRUE
-        if condition_node is not None:
-            condition = expressions.condition(cx, condition_node)
-    if test_first and condition == FALSE:
-        cx.out.extend(test)
-        return
-    frame.breaks.append(label)
-    frame.continues.append(label)
-    body = _branch(cx, node.stmt)
-    frame.breaks.pop()
-    frame.continues.pop()
-    with cx.block(conditional=True) as step:
-        if step_node is not None:
-            expressions.effect(cx, step_node)
+    with given_away.repeated(cx):
+        with cx.block(conditional=True) as test:
+            condition: Expr = TRUE
+            if condition_node is not None:
+                condition = expressions.condition(cx, condition_node)
+        if test_first and condition == FALSE:
+            cx.out.extend(test)
+            return
+        frame.breaks.append(label)
+        frame.continues.append(label)
+        body = _branch(cx, node.stmt)
+        frame.breaks.pop()
+        frame.continues.pop()
+        with cx.block(conditional=True) as step:
+            if step_node is not None:
+                expressions.effect(cx, step_node)
     if not test_first and condition == FALSE and not jumps.uses_label(label, body):
         cx.out.extend(body)  # do { … } while (0)
         return

@@ -59,7 +59,14 @@ def make_local(
     scalar = ctypes.scalar_of(ctype)
     if scalar is None:
         raise cx.unsupported(node, f"`{name}` has the type {ctype}, which no object can have")
-    return Variable(ctype, Var(cx.unique(name), scalar), key, cx.path)
+    return remembered(cx, Variable(ctype, Var(cx.unique(name), scalar), key, cx.path))
+
+
+def remembered(cx: Context, variable: Variable) -> Variable:
+    """A variable that a loop gives away after it has called others: given from the start."""
+    if ("kept", variable.key) in cx.demoted:
+        cx.given[id(variable)] = variable
+    return variable
 
 
 def _narrowed(place: Place, bits: tuple[int, int] | None) -> Place:
@@ -217,7 +224,7 @@ def pointer_parameter(
     cx.array_align[unique] = ctypes.align_of(element)
     variable = Variable(pointer, Var(cx.unique(name), ir.PTR), key, cx.path, assigned=True)
     cx.emit(Assign(variable.var, arith.NULL if name in cx.nulls else ArrayBase(unique)))
-    return variable
+    return remembered(cx, variable)
 
 
 def followed(cx: Context, ctype: CType, node: c_ast.Node | None) -> None:

@@ -13,7 +13,7 @@ from tree_sitter import Node
 from coalescecheck.frontend import ctypes_lp64
 from coalescecheck.frontend.rewrite import index, syntax, types
 from coalescecheck.frontend.rewrite.body import FunctionWriter
-from coalescecheck.frontend.rewrite.emit import Mark, Piece, joined, plain
+from coalescecheck.frontend.rewrite.emit import Mark, Piece, joined
 from coalescecheck.frontend.rewrite.env import Env, Found
 from coalescecheck.frontend.rewrite.ex import ASSIGN, PRIMARY, Ex, folded_cast, literal
 from coalescecheck.frontend.rewrite.index import FunctionEntry
@@ -26,7 +26,6 @@ from coalescecheck.frontend.rewrite.types import CType, Field, Record
 if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
-_MOST_ELEMENTS = 16  # of a member that is an array, copied one by one
 _MOST_VALUES = 4096  # that a declaration begins with
 _DELETED = ("default_method_clause", "delete_method_clause")
 
@@ -42,8 +41,8 @@ class Construction:
         """``record(arguments)``: by a constructor, as a copy, or as an aggregate."""
         record = types.unqualified(record)
         if len(arguments) == 1 and types.strip(arguments[0].type) == record:
-            return self.copied(arguments[0], record, node, env)
-        constructed = self._by_constructor(record, arguments, node, env)
+            return self._s.copying.copied(arguments[0], record, node, env)
+        constructed = self.by_constructor(record, arguments, node, env)
         if constructed is not None:
             return constructed
         if len(arguments) == 1 and isinstance(arguments[0].type, types.Record):
@@ -55,53 +54,10 @@ class Construction:
                 return unpacked
         return self._aggregate(record, arguments, node, env)
 
-    def copied(self, value: Ex, record: Record, node: Node, env: Env) -> Ex:
-        """A new object that is made of another one: as C copies, or by a copy constructor."""
-        if not value.lvalue:
-            return value
-        if not self._s.records.copies(record, record.layout.shown):
-            return self.copied_by_parts(value, record, node, env)
-        made = self._by_constructor(record, [value], node, env)
-        return value if made is None else made
-
-    def copied_by_parts(self, value: Ex, record: Record, node: Node, env: Env) -> Ex:
-        """A copy member by member: as C does it, unless the class of a member says otherwise."""
-        if not self._s.records.parts_say_how(record):
-            return value
-        fields = record.layout.fields
-        plain_fields = all(f.name and _elements(f.type) is not None for f in fields)
-        named = plain(value.piece).replace(".", "").isidentifier()  # read as often as one likes
-        if not named or record.layout.union or not plain_fields:
-            self.tell_of_copy(record, node)
-            return value
-        self._s.output.need(record)
-        parts: list[Piece] = []
-        for each in fields:
-            part = Ex((value.at(PRIMARY), ".", each.name), each.type, lvalue=True)
-            parts.append((f".{each.name} = ", self._copied_part(part, node, env)))
-        return Ex((f"({record.spelled}){{", joined(parts), "}"), types.unqualified(record))
-
-    def _copied_part(self, part: Ex, node: Node, env: Env) -> Piece:
-        """The initialiser of a member that is a copy of ``part``, an array element by element."""
-        type_ = types.unqualified(part.type)
-        if isinstance(type_, types.Array):
-            elements = (
-                Ex((part.at(PRIMARY), f"[{i}]"), type_.element, lvalue=True)
-                for i in range(type_.count or 0)
-            )
-            return ("{", joined([self._copied_part(e, node, env) for e in elements]), "}")
-        if isinstance(type_, types.Record):
-            part = self.copied(part, type_, node, env)
-        return part.at(ASSIGN)
-
-    def tell_of_copy(self, record: Record, node: Node) -> None:
-        """Members that say how they are copied are copied as they are."""
-        what = f"`{record.layout.shown}` is copied as it is, though members say how to copy them"
-        self._s.say(node, "note", what)
-
-    def _by_constructor(
+    def by_constructor(
         self, record: Record, arguments: list[Ex], node: Node, env: Env
     ) -> Ex | None:
+        """An object made by the constructor that fits best; None if none fits."""
         constructors = self._constructors(record)
         for base in self._s.records.inherited(record):
             given = [types.strip(a.type) for a in arguments]
@@ -205,7 +161,7 @@ class Construction:
         """What ``record x;`` initialises x with; None if it leaves it alone."""
         for entry in self._s.records.constructors(record):
             if syntax.child(entry.node, *_DELETED) is None:
-                return self._by_constructor(record, [], node, env)
+                return self.by_constructor(record, [], node, env)
         weight = self._weight(record)
         if weight > _MOST_VALUES:
             self._s.say(
@@ -398,12 +354,3 @@ def member_defaults(entry: index.RecordEntry) -> dict[str, Node]:
             elif role == "default_value" and name is not None:
                 found[c_name(text(name))] = item
     return found
-
-
-def _elements(type_: CType) -> int | None:
-    """How many values a copy of a member lists; None for too many or not known."""
-    if not isinstance(type_, types.Array):
-        return 1
-    each = _elements(type_.element)
-    count = None if each is None or type_.count is None else each * type_.count
-    return count if count is not None and 0 < count <= _MOST_ELEMENTS else None

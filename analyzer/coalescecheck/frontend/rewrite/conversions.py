@@ -38,7 +38,7 @@ class Conversions:
         """``ex`` where a value of type ``to`` is wanted."""
         to, source = types.strip(to), ex.decayed
         if source == to and isinstance(to, types.Record):
-            return self._s.construction.copied(ex, to, node, env)
+            return self._s.copying.copied(ex, to, node, env)
         if source == to or isinstance(to, types.Auto | types.Placeholder | types.Array):
             return ex
         match to:
@@ -98,7 +98,7 @@ class Conversions:
             path = self._s.records.base_path(source, to.cname)
             if path is not None and to.layout.fields:
                 part = Ex(self._s.methods.inside(ex, path), to, lvalue=ex.lvalue, moved=ex.moved)
-                return self._s.construction.copied(part, to, node, env)
+                return self._s.copying.copied(part, to, node, env)
             if path is not None:
                 self._s.output.need(to)
                 nothing = Ex(f"({to.spelled}){{0}}", types.unqualified(to))

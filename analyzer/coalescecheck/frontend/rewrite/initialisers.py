@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
+from coalescecheck.errors import UnsupportedConstruct
 from coalescecheck.frontend.rewrite import syntax, types
 from coalescecheck.frontend.rewrite.emit import Mark, Piece, joined
 from coalescecheck.frontend.rewrite.env import Env
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
 MOST_ELEMENTS = 64  # of an array of objects with constructors
+_MOST_LISTED = 1024  # of such an array of which some are given
 
 
 def _slots(layout: types.Layout) -> list[Field | None]:
@@ -161,7 +163,9 @@ class Initialisers:
         if isinstance(aggregate, types.Array):
             missing = max(0, (aggregate.count or 0) - len(items))
             value = self._s.construction.begun(aggregate.element, node, env) if missing else None
-            return [] if value is None or missing > MOST_ELEMENTS else [value] * missing
+            if value is not None and missing > _MOST_LISTED:
+                raise UnsupportedConstruct(f"an array of {aggregate.count} objects")
+            return [] if value is None else [value] * missing
         if not isinstance(aggregate, types.Record):
             return []
         fields = _slots(aggregate.layout)

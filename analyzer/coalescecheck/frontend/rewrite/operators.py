@@ -316,10 +316,10 @@ class Operators:
         if sign == "=":
             if value.decayed != types.strip(target.type):
                 value = self._s.conversions.coerce(value, target.type, right, env)
-            elif isinstance(target.type, types.Record) and (
-                self._s.records.parts_say_how(target.type, "operator=")
-            ):
-                self._s.construction.tell_of_copy(target.type, node)
+            else:
+                by_parts = self._s.copying.assigned(target, value, node, env)
+                if by_parts is not None:
+                    return by_parts
         elif isinstance(target.type, types.Record) or isinstance(value.type, types.Record):
             combined = self.binary(sign[:-1], target, value, node, env)
             value = self._s.conversions.coerce(combined, target.type, right, env)

@@ -21,6 +21,7 @@ from coalescecheck.frontend.rewrite.constant_calls import ConstantCalls
 from coalescecheck.frontend.rewrite.construction import Construction
 from coalescecheck.frontend.rewrite.conversion_ranks import ConversionRanks
 from coalescecheck.frontend.rewrite.conversions import Conversions
+from coalescecheck.frontend.rewrite.copying import Copying
 from coalescecheck.frontend.rewrite.declarations import Declarations
 from coalescecheck.frontend.rewrite.deduction import has_placeholder
 from coalescecheck.frontend.rewrite.emit import Mark, Piece
@@ -113,6 +114,7 @@ class Session:
         self.constant_calls = ConstantCalls(self)
         self.methods = Methods(self)
         self.construction = Construction(self)
+        self.copying = Copying(self)
         self.initialisers = Initialisers(self)
         self.lambdas = Lambdas(self)
         self.offsets = OffsetOf(self)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
 _MOST_VALUES = 4096  # that a declaration begins with
+_DELEGATED = "another constructor"  # of the same class, in a constructor's list
 _DELETED = ("default_method_clause", "delete_method_clause")
 
 
@@ -238,18 +239,43 @@ class Construction:
         self._s.entered(writer)
         writer.line(f"{record.spelled} object;")
         writer.line(f"{record.spelled} *self = &object;")
-        given = self._given(entry)
+        given = self._given(entry, record, env)
+        if _DELEGATED in given:
+            self._other(_DELEGATED, *given.pop(_DELEGATED), record, writer)
+            self._s.left()
+            return
+        self._begin_empty_bases(given, record, writer)
         for field in record.layout.fields:
-            arguments = given.get(field.name) or given.get(_base_name(field))
-            if arguments is not None:
-                self._initialise(field, arguments, env, writer)
+            found = given.get(field.name)
+            if found is not None:
+                self._initialise(field, *found, writer)
             else:
                 self._begin(field, record, env, writer)
         names = {f.name for f in record.layout.fields}
-        for name, arguments in given.items():  # members of anonymous unions, delegation
-            if c_name(name) not in names and arguments is not None:
-                self._other(name, arguments, record, env, writer)
+        for name, (arguments, inner) in given.items():
+            if name not in names:
+                self._other(name, arguments, inner, record, writer)
         self._s.left()
+
+    def _begin_empty_bases(
+        self, given: dict[str, tuple[Node, Env]], record: Record, writer: FunctionWriter
+    ) -> None:
+        """What the constructors of bases without members do."""
+        source = self._s.records.source(record)
+        if source is None or record.layout.union:
+            return
+        for base in source.bases:
+            if base.layout.fields:
+                continue
+            none = (source.entry.node, source.env)
+            node, env = given.pop(record.layout.bases[base.cname], none)
+            listed = [] if node is source.entry.node else syntax.operands(node)
+            exs = [
+                self._s.expressions.emit(n, e) for n, e in self._s.expressions.expand(listed, env)
+            ]
+            made = self.construct(base, exs, node, env) if exs else self.default(base, node, env)
+            if made is not None and not made.pure:
+                writer.line((made.piece, ";"))
 
     def _begin(self, field: Field, record: Record, env: Env, writer: FunctionWriter) -> None:
         """A member that the constructor's list does not name."""
@@ -276,16 +302,32 @@ class Construction:
         for number in range(type_.count or 0):
             writer.line(f"self->{place}[{number}] = {name}[{number}];")
 
-    @staticmethod
-    def _given(entry: FunctionEntry) -> dict[str, Node]:
-        """Member initialisers by name."""
-        found: dict[str, Node] = {}
+    def _given(self, entry: FunctionEntry, record: Record, env: Env) -> dict[str, tuple[Node, Env]]:
+        """Member initialisers by the name of the field, with their environment."""
+        found: dict[str, tuple[Node, Env]] = {}
         for item in syntax.operands(syntax.child(entry.node, "field_initializer_list")):
             parts = syntax.operands(item)
-            if len(parts) >= 2:
-                name = parts[0].child_by_field_name("name") or parts[0]
-                found[text(name)] = parts[-1]
+            if len(parts) < 2:
+                continue
+            is_pack = syntax.child(item, "...") is not None
+            for inner in self._s.expressions.pack_envs(item, env) if is_pack else [env]:
+                found[self._initialised(parts[0], record, inner)] = (parts[-1], inner)
         return found
+
+    def _initialised(self, node: Node, record: Record, env: Env) -> str:
+        """The field that a name in a constructor's list stands for."""
+        name = c_name(text(node))
+        if any(f.name == name for f in record.layout.fields):
+            return name
+        meant = self._s.names.find(env, text(node)) if node.type == "field_identifier" else None
+        type_ = self._s.typenames.of_found(meant, env) if meant is not None else None
+        if node.type == "template_method":
+            type_ = self._s.applied_template(node, None, env)
+        type_ = type_ or self._s.type_if_named(node, env)
+        if not isinstance(type_, Record):
+            return name
+        own = types.unqualified(type_) == record
+        return _DELEGATED if own else record.layout.bases.get(type_.cname, name)
 
     def _initialise(self, field: Field, arguments: Node, env: Env, writer: FunctionWriter) -> None:
         nodes = self._s.expressions.expand(syntax.operands(arguments), env)
@@ -320,24 +362,21 @@ class Construction:
             self._s.say(arguments, "warning", message, hides=True)
 
     def _other(
-        self, name: str, arguments: Node, record: Record, env: Env, writer: FunctionWriter
+        self, name: str, arguments: Node, env: Env, record: Record, writer: FunctionWriter
     ) -> None:
+        """Another constructor of the class, or a member of an anonymous union."""
         found = self._s.records.member(record, name)
-        nodes = [(n, env) for n in syntax.operands(arguments)]
-        if found is not None and found.member is not None:
-            field = Field(".".join(found.member.path), types.unqualified(found.member.type))
-            self._initialise(field, arguments, env, writer)
-        elif record.layout.shown == name:
+        if name == _DELEGATED:
+            nodes = self._s.expressions.expand(syntax.operands(arguments), env)
             exs = [self._s.expressions.emit(n, e) for n, e in nodes]
             made = self.construct(record, exs, arguments, env)
             writer.line(("object = ", made.at(ASSIGN), ";"))
-
-
-def _base_name(field: Field) -> str:
-    """The class a base-class field is for, as initialiser lists name it."""
-    if field.name.startswith("base__") and isinstance(field.type, types.Record):
-        return field.type.layout.shown
-    return "\0"
+        elif found is not None and found.member is not None:
+            field = Field(".".join(found.member.path), types.unqualified(found.member.type))
+            self._initialise(field, arguments, env, writer)
+        else:
+            what = f"what `{name}` in a constructor's list initialises is not known"
+            self._s.say(arguments, "warning", f"{what}: what it accesses is not seen", hides=True)
 
 
 def member_defaults(entry: index.RecordEntry) -> dict[str, Node]:

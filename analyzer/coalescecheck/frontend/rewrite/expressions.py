@@ -417,8 +417,9 @@ class Expressions:
     def packs(self, pattern: Node, env: Env) -> dict[str, PackBound]:
         """The packs that an expression names."""
         packs: dict[str, PackBound] = {}
-        for part in syntax.walk(pattern):
-            if part.type in ("identifier", "type_identifier"):
+        initialised = pattern.children[:1] if pattern.type == "field_initializer" else []
+        for part in (*initialised, *syntax.walk(pattern)):
+            if part.type in _NAMES or part in initialised:
                 found = self._s.names.find(env, text(part))
                 if found is not None and isinstance(found.binding, PackBound):
                     packs[text(part)] = found.binding
@@ -454,6 +455,7 @@ class Expressions:
 
 
 ASSIGN_LEVEL = 2
+_NAMES = ("identifier", "type_identifier", "namespace_identifier")
 
 
 def _shown(node: Node) -> str:

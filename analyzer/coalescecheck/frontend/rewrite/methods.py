@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
 _MEMBERS = ("()", "[]", "->", "=")  # operators that are members only
+_MOST_ARROWS = 20  # objects whose `->` gives another one
 
 
 class Methods:
@@ -52,7 +53,7 @@ class Methods:
         broken = any(part.type == "ERROR" for part in node.children)
         if broken or (sign is not None and "*" in text(sign)):  # `s.*p`
             return self._s.unknown_place("a pointer to a member", [self._address(base)], node)
-        base = self._pointed(base, node, env)
+        base, field = self._in_base(self._pointed(base, node, env), field, env)
         name = base_name(field)
         if isinstance(base.type, types.Record):
             ex = self.member(base, name, node)
@@ -75,14 +76,30 @@ class Methods:
             return base
         return Ex(address_of(base), types.Pointer(base.type), 14)
 
+    def _in_base(self, base: Ex, field: Node, env: Env) -> tuple[Ex, Node]:
+        """The part of an object that is of class ``B``, and ``x``, for ``object.B::x``."""
+        if field.type != "qualified_identifier" or not isinstance(base.type, Record):
+            return base, field
+        owner, last = self._s.qualified.in_object(field, base.type, env)
+        if not isinstance(owner, Record):
+            return base, field
+        if self._s.records.base_path(base.type, owner.cname) is None:
+            return base, field
+        wanted = types.Reference(types.qualified(owner, const=base.type.const))
+        return self._s.conversions.explicit(base, wanted, field, env), last
+
     def _pointed(self, base: Ex, node: Node, env: Env) -> Ex:
         """The object itself, for ``p->x``: ``*p`` which prints as ``p->`` later."""
         sign = node.child_by_field_name("operator")
         if sign is None or text(sign) != "->":
             return base
-        if isinstance(base.type, types.Record):
-            through = self.operator("->", [base], node, env)
-            base = through if through is not None else base
+        for _ in range(_MOST_ARROWS):
+            through = None
+            if isinstance(base.type, types.Record):
+                through = self.operator("->", [base], node, env)
+            if through is None:
+                break
+            base = through
         if base.target is not None:
             return base.target
         type_ = base.decayed
@@ -133,6 +150,7 @@ class Methods:
         if argument is None or field is None:
             return self._s.expressions.opaque(node, env, f"`{syntax.flat(node)}` is not known")
         base = self._pointed(self._s.expressions.emit(argument, env), function, env)
+        base, field = self._in_base(base, field, env)
         name = base_name(field)
         arguments = self._s.calls.typed_arguments(self._candidates(base, name), nodes)
         exs = [ex for ex, _ in arguments]

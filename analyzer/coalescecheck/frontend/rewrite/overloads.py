@@ -282,24 +282,39 @@ class Overloads:
         if not head:
             return {}
         found: dict[str, Argument] = {}
-        pack = next((p for p in head if p.pack), None)
-        plain_head = [p for p in head if not p.pack]
-        if len(explicit) > len(plain_head) and pack is None:
+        if not self._take_explicit(head, explicit, env, home, found):
             return None
-        if pack is not None and len(explicit) > len(plain_head):
-            given = self._s.typenames.arguments(head, explicit, env, home)
-            return given
-        for parameter, node in zip(plain_head, explicit, strict=False):
-            if not self._is_of_kind(node, parameter.kind, env):
-                return None
-            inner = Env(home, dict(found))
-            found[parameter.name] = self._s.typenames.argument(parameter, node, env, inner)
         holes = Env(home, {**deduction.placeholders(head), **found})
-        if not self._unify_all(parameters, arguments, holes, found, pack):
+        packs = [p for p in head if p.pack]
+        if not self._unify_all(parameters, arguments, holes, found, packs):
             return None
-        if pack is not None and pack.name not in found and mention(parameters, pack.name):
+        if any(p.name not in found and mention(parameters, p.name) for p in packs):
             return None  # `std::integer_sequence<int, I...>`: the pack is not empty, but not known
         return self.with_defaults(head, found, home)
+
+    def _take_explicit(
+        self,
+        head: Sequence[index.TemplateParameter],
+        explicit: Sequence[Node],
+        env: Env,
+        home: Env,
+        found: dict[str, Argument],
+    ) -> bool:
+        """Enters the arguments that are given, a pack takes all that are left; whether they fit."""
+        given = self._s.typenames.expanded(explicit, env)
+        for parameter in head:
+            if not given:
+                break
+            taken = given if parameter.pack else given[:1]
+            given = given[len(taken) :]
+            items: list[Argument] = []
+            for item, of_env in taken:
+                if isinstance(item, Node) and not self._is_of_kind(item, parameter.kind, of_env):
+                    return False
+                inner = Env(home, dict(found))
+                items.append(self._s.typenames.given(parameter, item, of_env, inner))
+            found[parameter.name] = PackBound(tuple(items)) if parameter.pack else items[0]
+        return not given
 
     def _is_of_kind(self, node: Node, kind: str, env: Env) -> bool:
         """Whether a template argument may be for a parameter that is a value, or none."""
@@ -335,13 +350,19 @@ class Overloads:
         arguments: Sequence[CType | None],
         holes: Env,
         found: dict[str, Argument],
-        pack: index.TemplateParameter | None,
+        packs: Sequence[index.TemplateParameter],
     ) -> bool:
         for number, parameter in enumerate(parameters):
             if is_pack(parameter):
-                if pack is not None and pack.name not in found:
-                    rest = [a for a in arguments[number:] if a is not None]
-                    found[pack.name] = self._elements(parameter, rest, holes, pack.name)
+                rest = [a for a in arguments[number:] if a is not None]
+                for pack in packs:
+                    known = found.get(pack.name)
+                    items = known.items if isinstance(known, PackBound) else ()
+                    if len(items) < len(rest) and mention([parameter], pack.name):
+                        more = self._elements(parameter, rest[len(items) :], holes, pack.name)
+                        found[pack.name] = PackBound((*items, *more.items))
+                    elif known is None and mention([parameter], pack.name):
+                        found[pack.name] = PackBound(())
                 return True
             if number >= len(arguments):
                 break

@@ -27,6 +27,19 @@ class QualifiedNames:
 
     def resolve(self, node: Node, env: Env) -> tuple[Found | None, Node]:
         """The meaning of a qualified name (None if it is not known) and its last node."""
+        around, name = self._around(node, env)
+        return (None if around is None else self._inside(around, base_name(name), env)), name
+
+    def in_object(self, node: Node, record: types.Record, env: Env) -> tuple[object, Node]:
+        """The class that ``B::x`` in ``object.B::x`` is in, and the node of the last name."""
+        around, name = self._around(node, env)
+        if around is None:  # a name of the object's own class
+            source = self._s.records.source(record)
+            around, name = self._around(node, source.env if source is not None else env)
+        return around, name
+
+    def _around(self, node: Node, env: Env) -> tuple[object, Node]:
+        """What a qualified name is in (None if that is not known), and its last node."""
         scope = node.child_by_field_name("scope")
         name = node.child_by_field_name("name") or node
         around: object = self._s.top if scope is None else self._first(scope, env)
@@ -38,7 +51,7 @@ class QualifiedNames:
             if around is not None and scope is not None:
                 around = self._step(around, scope, env)
             name = following
-        return (None if around is None else self._inside(around, base_name(name), env)), name
+        return around, _without_keyword(name)
 
     def functions(self, node: Node, env: Env) -> list[tuple[index.FunctionEntry, Found]]:
         """The functions a qualified name may mean."""
@@ -57,6 +70,7 @@ class QualifiedNames:
         return None if found is None else self._context(found, env)
 
     def _step(self, around: object, node: Node, env: Env) -> object:
+        node = _without_keyword(node)
         found = self._inside(around, base_name(node), env)
         if found is None:
             return None
@@ -104,6 +118,12 @@ class QualifiedNames:
                 return Found(home, entries=entries) if entries else None
             case _:
                 return None
+
+
+def _without_keyword(node: Node) -> Node:
+    """``f<3>`` of ``template f<3>``."""
+    is_marked = node.type == "dependent_name" and node.named_children
+    return node.named_children[-1] if is_marked else node
 
 
 def base_name(node: Node) -> str:

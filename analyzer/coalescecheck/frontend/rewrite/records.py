@@ -27,6 +27,7 @@ from coalescecheck.frontend.rewrite.env import (
 from coalescecheck.frontend.rewrite.output import c_name
 from coalescecheck.frontend.rewrite.overlap import check_bases
 from coalescecheck.frontend.rewrite.packing import pack
+from coalescecheck.frontend.rewrite.qualified import base_name
 from coalescecheck.frontend.rewrite.syntax import text
 from coalescecheck.frontend.rewrite.types import CType, Field, Layout, Record
 from coalescecheck.frontend.rewrite.visibility import visible_end
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
 
+_BASES = ("type_identifier", "template_type", "qualified_identifier", "decltype", "dependent_type")
+_EMPTY_BASES = frozenset({"unary_function", "binary_function"})  # of the standard library, thrust
 _MAX_OPEN = 40  # classes inside each other
 
 
@@ -184,13 +187,14 @@ class Records:
                 layout.fields += self._fields(member, source.env)
 
     def _bases(self, layout: Layout, source: RecordSource, node: Node) -> None:
-        clause = syntax.child(node, "base_class_clause")
-        for base in syntax.operands(clause):
-            if base.type not in ("type_identifier", "template_type", "qualified_identifier"):
+        for number, (base, env) in enumerate(self._base_nodes(node, source.env)):
+            type_ = types.strip(self._s.typenames.type(base, env))
+            if isinstance(type_, Record) and type_.cname in self._open:
+                continue  # its own base: a recursion without an end
+            if not isinstance(type_, Record) or _is_virtual(base):
+                if base_name(base) not in _EMPTY_BASES:
+                    layout.fields.append(self._unknown_base(type_, number, layout, base))
                 continue
-            type_ = self._s.typenames.type(base, source.env)
-            if not isinstance(type_, Record) or type_.cname in self._open:
-                continue  # not known, or its own base: a recursion without an end
             source.bases.append(type_)
             if _depends(base, source.env):
                 source.dependent.add(type_.cname)
@@ -198,6 +202,27 @@ class Records:
             layout.bases[type_.cname] = name
             if type_.layout.fields:  # an empty base takes no room
                 layout.fields.append(Field(name, type_))
+
+    def _unknown_base(self, type_: CType, number: int, layout: Layout, node: Node) -> Field:
+        """What a base that cannot be laid out takes: nobody knows how many bytes."""
+        if not isinstance(type_, types.Unknown):
+            shown = text(node)
+            what = f"where its base `{shown}` is in `{layout.shown}` is not followed"
+            self._s.say(node, "warning", f"{what}: accesses of its members are unknown")
+            type_ = types.Unknown(self._s.output_unknown(f"{layout.cname}__base_{number}", ""))
+        return Field(f"base__{number}", type_)
+
+    def _base_nodes(self, node: Node, env: Env) -> list[tuple[Node, Env]]:
+        """The bases of a class, packs of them written out, each with its environment."""
+        found: list[tuple[Node, Env]] = []
+        for base in syntax.operands(syntax.child(node, "base_class_clause")):
+            if base.type not in _BASES:
+                continue
+            following = base.next_sibling
+            is_pack = following is not None and following.type == "..."
+            envs = self._s.expressions.pack_envs(base, env) if is_pack else [env]
+            found += [(base, inner) for inner in envs]
+        return found
 
     def _fields(self, node: Node, env: Env) -> list[Field]:
         declarators = syntax.declarators(node)
@@ -469,3 +494,13 @@ def argument_name(argument: Binding) -> str:
             return entry.name
         case _:
             return ""
+
+
+def _is_virtual(base: Node) -> bool:
+    """Whether a class has a base only once, wherever that is in an object."""
+    before = base.prev_sibling
+    while before is not None and before.type not in (":", ","):
+        if before.type == "virtual" or syntax.text(before) == "virtual":
+            return True
+        before = before.prev_sibling
+    return False

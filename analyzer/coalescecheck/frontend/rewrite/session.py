@@ -278,7 +278,7 @@ class Session:
         if found is None:
             path = "".join(syntax.text(node).split())
             return self.builtin(path.rsplit("::", 1)[-1]) if path.startswith("std::") else None
-        if last.type in ("template_type", "template_function"):
+        if last.type in ("template_type", "template_function", "template_method"):
             return self.typenames.applied(found, last, env)
         return self.typenames.of_found(found, env)
 

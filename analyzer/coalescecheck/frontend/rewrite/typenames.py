@@ -334,23 +334,23 @@ class TypeNames:
         None if one is missing.
         """
         bound: dict[str, Argument] = {}
-        given = self._expanded(nodes, env)
+        given = self.expanded(nodes, env)
         inner = Env(home, {})
         for number, parameter in enumerate(head):
             name = parameter.name or f"unnamed__{number}"
             if parameter.pack:
-                rest = tuple(self._argument(parameter, *a, inner) for a in given[number:])
+                rest = tuple(self.given(parameter, *a, inner) for a in given[number:])
                 bound[name] = PackBound(rest)
             elif number < len(given):
-                bound[name] = self._argument(parameter, *given[number], inner)
+                bound[name] = self.given(parameter, *given[number], inner)
             elif parameter.default is not None:
-                bound[name] = self._argument(parameter, parameter.default, inner, inner)
+                bound[name] = self.given(parameter, parameter.default, inner, inner)
             else:
                 return None
             inner.names[name] = bound[name]
         return bound
 
-    def _expanded(self, nodes: Sequence[Node], env: Env) -> list[tuple[Argument | Node, Env]]:
+    def expanded(self, nodes: Sequence[Node], env: Env) -> list[tuple[Argument | Node, Env]]:
         """Arguments with the packs among them written out, each with its environment."""
         out: list[tuple[Argument | Node, Env]] = []
         for node in nodes:
@@ -368,9 +368,10 @@ class TypeNames:
                 out.append((node, env))
         return out
 
-    def _argument(
+    def given(
         self, parameter: index.TemplateParameter, given: Argument | Node, env: Env, home: Env
     ) -> Argument:
+        """A template argument that may be written out from a pack already."""
         if not isinstance(given, Node):
             return given
         return self.argument(parameter, given, env, home)

@@ -203,6 +203,49 @@ INSTANCES = {
         "void h(float *p, int b) { switch (b) { CASE(32) CASE(64) } }",
         [("float 32", "32 of 1 n=0"), ("float 64", "64 of 1 n=0")],
     ),
+    "a generic lambda with constants": (
+        "void h(float *p) { auto go = [&](auto d) { k<float, d><<<1, d * 32>>>(p, 0); };\n"
+        "go(std::integral_constant<int, 4>{}); go(std::integral_constant<int, 2>()); }",
+        [("float 4", "128 of 1 n=0"), ("float 2", "64 of 1 n=0")],
+    ),
+    "ways to name the constant": (
+        "template <int N> using C = std::integral_constant<int, N>;\n"
+        "void h(float *p) { auto go = [&](auto d) { constexpr int D = decltype(d)::value;\n"
+        "k<float, D + 1><<<1, 32>>>(p, 0); k<float, d()><<<1, 32>>>(p, 0);\n"
+        "k<float, d.value><<<1, 64>>>(p, 0); };\n"
+        "constexpr auto six = std::integral_constant<int, 6>{}; go(six); go(C<8>{}); }",
+        [("float 7", "32 of 1 n=0"), ("float D + 1", "32 of 1 n=0"), ("float 6", "32 of 1 n=0"),
+         ("float 6", "64 of 1 n=0"), ("float C<8>::value", "32 of 1 n=0"),
+         ("float C<8>::value", "64 of 1 n=0")],
+    ),
+    "a generic lambda that a function calls": (
+        "template <class F> void over(int n, F f) {\n"
+        "if (n == 1) f(std::integral_constant<int, 1>{});\n"
+        "else f(std::integral_constant<int, 3>{}); }\n"
+        "void h(float *p, int n) { over(n, [&](auto d) { k<float, d><<<1, 32>>>(p, 0); }); }",
+        [("float 1", "32 of 1 n=0"), ("float 3", "32 of 1 n=0")],
+    ),
+    "types of a generic lambda": (
+        "void h(float *p, double *q) { auto go = [](auto *x) {\n"
+        "k<std::remove_pointer_t<decltype(x)>, 1><<<1, 32>>>(x, 0); }; go(p); go(q); }",
+        [("std::remove_pointer_t<float *> 1", "32 of 1 n=0"),
+         ("std::remove_pointer_t<double *> 1", "32 of 1 n=0")],
+    ),
+    "a lambda that is a template": (
+        "void h(float *p) { auto go = [&]<int N>() { k<float, N><<<1, 32>>>(p, 0); };\n"
+        "go.template operator()<5>(); }",
+        [("float 5", "32 of 1 n=0")],
+    ),
+    "a generic lambda inside another": (
+        "void h(float *p) { auto out = [&](auto a) { auto in = [&](auto b) {\n"
+        "k<float, a * 10 + b><<<1, 32>>>(p, 0); }; in(std::true_type{}); };\n"
+        "out(std::integral_constant<int, 1>{}); out(std::integral_constant<int, 2>{}); }",
+        [("float 11", "32 of 1 n=0"), ("float 21", "32 of 1 n=0")],
+    ),
+    "a generic lambda nobody calls": (
+        "void h(float *p) { auto go = [&](auto d) { k<float, d><<<1, 32>>>(p, 0); }; keep(go); }",
+        [("float", "32 of 1 n=0")],
+    ),
 }  # fmt: skip
 
 

@@ -143,3 +143,13 @@ template <int N> __global__ void k(float *p)
         for a in kernel.accesses
         if a.array == "p" and a.sectors is not None
     ] == [("store", 4, 4), ("store", 8, 8)]
+
+
+def test_the_type_of_what_nobody_declares_is_unknown(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text("""
+template <typename T> __global__ void k(T *p) { p[threadIdx.x] = 0; }
+void h(int n) { k<decltype(nobody)><<<1, 32>>>(nullptr); }
+""")
+    (kernel,) = coalescecheck.analyze(path, templates={"T": "decltype(nobody)"}).kernels
+    assert [access.certainty for access in kernel.accesses] == ["unknown"]

@@ -133,6 +133,10 @@ def _of_declaration(
     if any(s not in POINTERS and s != "reference_declarator" for s in declaration.shape):
         return None
     stars = sum(shape in POINTERS for shape in declaration.shape)
+    if declaration.kind == "parameter":
+        passed = context.bound.get(f"decltype({node_text(declaration.name)})")
+        if declaration.type == "auto" and passed is not None and passed.source is not None:
+            return parsed(passed.source)
     if declaration.type == "auto":
         if declaration.init is None or declaration.kind == "parameter":
             return None

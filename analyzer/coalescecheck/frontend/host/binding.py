@@ -6,6 +6,7 @@ scope can read, None where it is not known.  It must not know calls or launches.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ from coalescecheck.frontend.host.scopes import (
 if TYPE_CHECKING:
     from coalescecheck.frontend.host.values import HostValues
 
+_AROUND_NAMES = ("qualified_identifier", "field_expression", "dependent_name")
 _MAX_ALIASES = 4  # local aliases of one another
 _OPEN_SCOPES = ("translation_unit", "linkage_specification", "template_declaration")
 
@@ -48,8 +50,11 @@ class Context:
 
 def template_arguments(function: Node | None) -> list[Node]:
     """The explicit template arguments of a called function or kernel."""
-    while function is not None and function.type in ("qualified_identifier", "field_expression"):
-        function = function.child_by_field_name("name") or function.child_by_field_name("field")
+    while function is not None and function.type in _AROUND_NAMES:
+        inner = function.child_by_field_name("name") or function.child_by_field_name("field")
+        if function.type == "dependent_name":
+            inner = next(reversed(function.named_children), None)
+        function = inner
     if function is None or function.type not in ("template_function", "template_method"):
         return []
     return expressions(function.child_by_field_name("arguments"))
@@ -57,7 +62,7 @@ def template_arguments(function: Node | None) -> list[Node]:
 
 def argument_of(values: HostValues, argument: Node, context: Context) -> Bound:
     """A template argument seen from ``context``, which ``values`` is bound to."""
-    source = " ".join(node_text(argument).split())
+    source = plain_uses(node_text(argument), context)
     if source in context.bound:
         return context.bound[source]
     value = values.value(argument)
@@ -68,11 +73,25 @@ def argument_of(values: HostValues, argument: Node, context: Context) -> Bound:
     return Bound(spelled(values, argument, context))
 
 
+def plain_uses(text: str, context: Context) -> str:
+    """Source in which ``d`` stands for its value ``d()``, ``d.value`` or ``decltype(d)::value``,
+    and its type is written out, where ``d`` is an ``auto`` parameter of a lambda around."""
+    source = " ".join(text.split())
+    for key, bound in context.bound.items():
+        name = key.removeprefix("decltype(").removesuffix(")")
+        if name != key and name in source:
+            used = rf"decltype\s*\(\s*{name}\s*\)"
+            source = re.sub(rf"{used}\s*::\s*value\b", name, source)
+            source = re.sub(rf"\b{name}\s*(?:\.\s*value\b|\(\s*\))", name, source)
+            source = re.sub(used, bound.source or used, source)
+    return source
+
+
 def spelled(values: HostValues, type_: Node, context: Context) -> str | None:
     """Source of a type or template argument that means the same outside of the function around
     it: template parameters and local aliases are replaced, types of the namespaces around are
     qualified.  None if one is not known."""
-    source = " ".join(node_text(type_).split())
+    source = plain_uses(node_text(type_), context)
     if "decltype" in source:
         return None  # it speaks of variables around it
     names: dict[str, str | None] = {name: b.source for name, b in context.bound.items()}
@@ -82,16 +101,18 @@ def spelled(values: HostValues, type_: Node, context: Context) -> str | None:
                 names.setdefault(declared_name(parameter), None)
     names.pop("", None)
     for _ in range(_MAX_ALIASES):
-        local = _local_aliases(values, source, type_, names)
+        local = _local_aliases(values, source, type_, names, context)
         if not local:
             break
         source = substituted(source, local) or source
+        if "decltype" in source:
+            return None
     source = substituted(source, _qualified(values, source, type_, names)) or source
     return substituted(source, names)
 
 
 def _local_aliases(
-    values: HostValues, source: str, use: Node, names: Mapping[str, str | None]
+    values: HostValues, source: str, use: Node, names: Mapping[str, str | None], context: Context
 ) -> dict[str, str | None]:
     """What the local type names in a type stand for."""
     found: dict[str, str | None] = {}
@@ -102,7 +123,7 @@ def _local_aliases(
                 continue
             around = around or {a.id for a in values.scopes.around(use)}
             if alias.scope.id in around:
-                found[name] = alias.source
+                found[name] = plain_uses(alias.source, context)
     return found
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from coalescecheck.frontend.host import classes, dispatch
+from coalescecheck.frontend.host import classes, dispatch, generic_lambdas
 from coalescecheck.frontend.host.argument_types import argument_type
 from coalescecheck.frontend.host.binding import (
     Bound,
@@ -44,7 +44,11 @@ def contexts(values: HostValues, node: Node, depth: int = 0) -> list[Context]:
     function = enclosing_function(node)
     inner = _of_function(values, function, depth)
     outer = _of_class(values, function, node, depth)
-    scalars = dispatch.alternatives(node)
+    scalars = [
+        {**scalar, **generic}
+        for scalar in dispatch.alternatives(node)
+        for generic in generic_lambdas.alternatives(values, node, depth, contexts)
+    ]
     if len(inner) * len(outer) * len(scalars) > MAX_INSTANCES:
         outer = [_nothing_known(outer)]
         scalars = (

@@ -285,6 +285,14 @@ def declared_name(parameter: Node) -> str:
     return node_text(node)
 
 
+def declares(lambda_: Node, name: str) -> bool:
+    """Whether a node is a lambda with a template parameter of that name."""
+    if lambda_.type != "lambda_expression":
+        return False
+    heads = expressions(lambda_.child_by_field_name("template_parameters"))
+    return any(declared_name(head) == name for head in heads)
+
+
 def scope_path(scope: Node) -> list[str]:
     """The namespaces and classes around a scope, outermost first, itself included."""
     path: list[str] = []

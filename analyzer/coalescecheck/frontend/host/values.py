@@ -12,13 +12,14 @@ from tree_sitter import Node
 
 from coalescecheck.frontend.constants import binary, evaluate_value
 from coalescecheck.frontend.ctypes_lp64 import INT, UINT, CType, Value, convert, parse_type
-from coalescecheck.frontend.host.binding import Context, template_arguments
+from coalescecheck.frontend.host.binding import Context, plain_uses, template_arguments
 from coalescecheck.frontend.host.callers import calls_of
 from coalescecheck.frontend.host.functions import call_function
 from coalescecheck.frontend.host.scopes import (
     Declaration,
     Scopes,
     declared_name,
+    declares,
     expressions,
     node_text,
     parameters,
@@ -124,6 +125,9 @@ class HostValues:
 
     def name(self, name: str, use: Node) -> Value | None:
         """The constant that a name (``N``, ``A::b``, ``grid.x``) means at ``use``."""
+        passed = self._passed(name, use)
+        if passed is not None:
+            return passed
         if "." in name and "::" not in name:
             base, _, component = name.partition(".")
             declaration = self.scopes.resolve(base, use) if component in _COMPONENTS else None
@@ -132,6 +136,19 @@ class HostValues:
             return self._variable(declaration, use, component)
         declaration = self.scopes.resolve(name, use)
         return self._variable(declaration, use, None) if declaration is not None else None
+
+    def _passed(self, name: str, use: Node) -> Value | None:
+        """The value of what a generic lambda is given, and of its template parameters."""
+        plain = plain_uses(name, self._context)
+        bound = self._context.bound.get(plain)
+        if bound is None or bound.value is None:
+            return None
+        declaration = self.scopes.resolve(plain, use)
+        if declaration is None or declaration.kind == "template":
+            around = next((a for a in self.scopes.around(use) if declares(a, plain)), None)
+            return bound.value if around is not None else None
+        of_lambda = declaration.kind == "parameter" and declaration.type == "auto"
+        return bound.value if of_lambda else None
 
     def _variable(self, declaration: Declaration, use: Node, component: str | None) -> Value | None:
         """The value of a variable (or of one component of a dim3) at ``use``."""
@@ -364,6 +381,10 @@ class HostValues:
 
     def call(self, call: Node, arguments: Sequence[Value | None]) -> Value | None:
         """The value of a helper function's call; bounded, so that recursion ends."""
+        if not arguments:
+            passed = self._passed(node_text(call), call)
+            if passed is not None:
+                return passed
         if len(self._active) > _MAX_DEPTH:
             return None
         self._active.append((call.id, call.id, None))

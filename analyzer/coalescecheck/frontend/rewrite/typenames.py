@@ -416,6 +416,8 @@ class TypeNames:
         if of_member is not None:
             return of_member
         ex = self._s.expressions.emit(inner[0], env)
+        if self._s.is_free(plain(ex.piece)):
+            return types.UNKNOWN  # made of names that nobody declares
         named = inner[0].type in ("identifier", "field_expression", "qualified_identifier")
         if ex.lvalue and not named and not isinstance(ex.type, types.Unknown):
             return types.Reference(ex.type, ex.moved)  # `decltype((x))`, `decltype(a[i])`

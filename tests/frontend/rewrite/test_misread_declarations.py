@@ -79,8 +79,8 @@ def test_what_the_parser_loses_in_a_called_function_is_said(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("statement", "what"),
     [
-        ("auto f = [](int a) { return [=](int b) { return a + b; }; }; s = f(p[i])(2);", "that a"),
-        ("auto f = [&](auto... a) { ((s += p[a]), ...); }; f(i, j);", "with a parameter pack"),
+        ("auto f = [](int a) { int t[2]{a}; return [=] { return t[0]; }; }; s = f(2)();", "that c"),
+        ("auto f = [&]<int N>(int a) { s += p[a + N]; }; f(i);", "with these arguments"),
     ],
 )
 def test_lambdas_that_are_not_followed_are_said(tmp_path: Path, statement: str, what: str) -> None:

@@ -249,6 +249,9 @@ class Calls:
         arguments = self.arguments(nodes)
         exs = [ex for ex, _ in arguments]
         type_ = callee.decayed
+        opened = self._s.closures.opened(callee)
+        if opened is not None:
+            callee, type_ = opened, opened.type
         if isinstance(type_, types.Closure):
             return self._s.lambdas.call(callee, type_, arguments, node, env)
         if isinstance(type_, types.Record):

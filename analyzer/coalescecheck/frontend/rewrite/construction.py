@@ -43,6 +43,8 @@ class Construction:
         record = types.unqualified(record)
         if len(arguments) == 1 and types.strip(arguments[0].type) == record:
             return self._s.copying.copied(arguments[0], record, node, env)
+        if len(arguments) == 1 and self._s.closures.held_type(arguments[0].type) == record:
+            return self._s.closures.object_of(arguments[0], node, env)
         constructed = self.by_constructor(record, arguments, node, env)
         if constructed is not None:
             return constructed

@@ -106,6 +106,8 @@ class Expressions:
     def extent(self, node: Node, env: Env) -> tuple[int | None, str]:
         """An array bound: its constant, or its C text."""
         ex = self.emit(node, env)
+        if isinstance(ex.type, types.Record):
+            ex = self._s.conversions.coerce(ex, types.ULONG, node, env)
         if ex.value is not None and not ex.value.type.is_float:
             return int(ex.value.number), ""
         return None, plain(ex.piece)
@@ -117,6 +119,8 @@ class Expressions:
     def template_value(self, node: Node, type_: CType, env: Env) -> ValueBound:
         """A template argument for a value parameter."""
         ex = self.emit(node, env, None if isinstance(type_, types.Auto) else type_)
+        if isinstance(ex.type, types.Record) and types.is_arithmetic(type_):
+            ex = self._s.conversions.coerce(ex, type_, node, env)
         narrow = isinstance(type_, types.Auto) and types.promoted(ex.decayed) != ex.decayed
         type_ = types.unqualified(ex.decayed) if isinstance(type_, types.Auto) else type_
         if ex.value is not None:
@@ -333,7 +337,9 @@ class Expressions:
         operand = node.child_by_field_name("value")
         if operand is not None and operand.type == "cast_expression":  # `sizeof(T)+4` misread
             return self.opaque(node, env, f"`{_shown(node)}` is not understood", types.ULONG, [])
-        type_ = self._operand_type(node, env)
+        type_ = self._s.closures.held_type(self._operand_type(node, env))
+        if isinstance(type_, types.Closure):
+            return self.opaque(node, env, f"`{_shown(node)}` is not known", types.ULONG, [])
         size = types.size_of(type_)
         if size is not None and types.has_long_double(type_):
             size *= 2

@@ -168,7 +168,7 @@ class Functions:
         out: list[Parameter] = []
         for number, node in enumerate(parameter_nodes(entry)):
             if is_pack(node):
-                out += self._pack(node, env, entry.node)
+                out += self.pack(node, env, entry.node)
                 continue
             type_ = self._s.overloads.parameter_type(node, env)
             out.append(self._parameter(node, type_, number, env, entry.node))
@@ -216,7 +216,7 @@ class Functions:
             return function.child_by_field_name("body") is None
         return self._s.aliasing.kept(function, syntax.text(named), env)
 
-    def _pack(self, node: Node, env: Env, function: Node) -> list[Parameter]:
+    def pack(self, node: Node, env: Env, function: Node) -> list[Parameter]:
         """``Ts... xs``: one parameter for each type of the pack."""
         type_node = node.child_by_field_name("type")
         declared = syntax.declared_name(node.child_by_field_name("declarator"))

@@ -188,6 +188,8 @@ class Initialisers:
             # elements without braces of their own
             return self._s.expressions.emit(node, env).at(ASSIGN)
         ex = self._s.expressions.emit(node, env, bare)
+        if isinstance(ex.type, types.Closure):
+            ex = self._s.closures.object_of(ex, node, env)
         if isinstance(bare, types.Reference):
             return self._s.conversions.bound(ex, bare, node, env)
         aggregate = isinstance(bare, types.Record) and not self._s.records.constructors(bare)

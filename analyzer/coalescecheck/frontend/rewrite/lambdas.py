@@ -7,15 +7,15 @@ whoever calls it passes the captured variables, by address if they may change.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from coalescecheck.frontend.rewrite import syntax, types
+from coalescecheck.frontend.rewrite import index, syntax, types
 from coalescecheck.frontend.rewrite.body import FunctionWriter
 from coalescecheck.frontend.rewrite.emit import Mark, Piece, plain
-from coalescecheck.frontend.rewrite.env import Env, Local
+from coalescecheck.frontend.rewrite.env import Argument, Env, Local, PackBound
 from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, address_of
 from coalescecheck.frontend.rewrite.ex import call as c_call
 from coalescecheck.frontend.rewrite.functions import Instance, Parameter
@@ -28,8 +28,7 @@ from coalescecheck.frontend.rewrite.types import Closure, CType
 if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
-# what a call that returns a lambda does; of the call only the lambda remains
-_ACCESSES = re.compile(r"[\[*]|->|=|\+\+|--")
+_IDLE = re.compile(r"[\w.]*|[\w.]+->[\w.]+|&?\(?\*\w+\)?")  # C text of an object that is not read
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +86,8 @@ class Lambdas:
 
     def _copies_changing_object(self, node: Node, env: Env) -> bool:
         """Whether a lambda has a copy of ``*this``, in a method that changes the object."""
-        holder, record = node.child_by_field_name("captures"), self._s.self_record(env)
-        if holder is None or record is None or "*this" not in text(holder).replace(" ", ""):
+        record = self._s.self_record(env)
+        if record is None or not _copies_object(node):
             return False
         function: Node | None = node
         while function is not None and function.type != "function_definition":
@@ -238,6 +237,26 @@ class Lambdas:
             out += self._declared(capture, f"{stem}__{capture.name}")
         return tuple(out)
 
+    def parts(self, closure: Closure) -> tuple[tuple[str, CType, bool], ...]:
+        """The hidden parameters of a closure, and which of them are captured by copy."""
+        source = closure.source
+        if not isinstance(source, LambdaSource):
+            return ()
+        out: list[tuple[str, CType, bool]] = []
+        record = self._s.self_record(source.env)
+        if record is not None and _copies_object(source.node):
+            out.append(("self", types.Reference(record), True))
+        elif record is not None:
+            out.append(("self", types.Pointer(record), False))
+        for capture in source.captures:
+            copied = _is_copied(capture.name, source)
+            if isinstance(capture.local.type, types.Closure):
+                inner = self.parts(capture.local.type)
+                out += [(f"{capture.name}__{n}", t, c and copied) for n, t, c in inner]
+            else:
+                out += [(n, t, copied) for n, t in self._declared(capture, capture.name)]
+        return tuple(out)
+
     def _declared(self, capture: Capture, name: str) -> list[tuple[str, CType]]:
         local = capture.local
         if isinstance(local.type, types.Closure):
@@ -257,43 +276,63 @@ class Lambdas:
         arguments: list[tuple[Ex, Node]],
         node: Node,
         env: Env,
+        explicit: list[Node] | None = None,
     ) -> Ex:
         """A call of a lambda."""
+        explicit = explicit or []
         source = closure.source
         exs = [ex for ex, _ in arguments]
         if not isinstance(source, LambdaSource):
             return self._s.say_opaque("a call of a lambda", exs, types.UNKNOWN, node)
-        why = self._not_followed(callee, closure, source)
-        if why:
-            message = f"a lambda {why} is not followed: what it accesses is not seen"
-            self._s.say(node, "warning", message, hides=True)
-            return self._s.opaque_call(
-                [*self._lent(callee, closure), *exs], types.UNKNOWN, Mark(node.start_byte)
-            )
-        key: tuple[object, ...] = (closure.cname,)
+        if len(self.hidden(closure, "held")) != len(callee.captures):
+            return self._not_understood("that comes from elsewhere", callee, closure, exs, node)
+        bound = self._deduced(source, exs, explicit, env)
+        if bound is None:
+            return self._not_understood("with these arguments", callee, closure, exs, node)
+        key: tuple[object, ...] = (closure.cname, *bound.items())
         if "auto" in text(source.node.child_by_field_name("declarator") or source.node):
-            key += tuple(types.decayed(ex.type) for ex in exs)
+            key += tuple((ex.passed, ex.moved) for ex in exs)
         instance = self._known.get(key)
         if instance is None:
-            instance = self._write(closure, source, exs, key)
+            instance = self._write(closure, source, exs, key, bound)
         pieces = list(callee.captures)
         for parameter, (ex, at) in zip(instance.parameters, arguments, strict=False):
             pieces += self._s.functions.argument(parameter, ex, at, env)
+        for parameter in instance.parameters[len(arguments) :]:
+            if parameter.default is not None:
+                ex = self._s.expressions.emit(parameter.default, instance.env, parameter.type)
+                pieces += self._s.functions.argument(parameter, ex, parameter.default, env)
         result = instance.result
         if isinstance(result, types.Auto):
             result = types.UNKNOWN
-        return c_call(instance.cname, pieces, result, Mark(node.start_byte))
+        called = c_call(instance.cname, pieces, result, Mark(node.start_byte))
+        if _IDLE.fullmatch(plain(callee.piece)):
+            return called
+        return self._s.expressions.sequence(replace(callee, type=types.INT), called)
 
-    def _not_followed(self, callee: Ex, closure: Closure, source: LambdaSource) -> str:
-        """What keeps a lambda from being called in C; "" if nothing does."""
+    def _not_understood(
+        self, which: str, callee: Ex, closure: Closure, exs: list[Ex], node: Node
+    ) -> Ex:
+        message = f"a lambda {which} is not followed: what it accesses is not seen"
+        self._s.say(node, "warning", message, hides=True)
+        return self._s.opaque_call(
+            [*self._lent(callee, closure), *exs], types.UNKNOWN, Mark(node.start_byte)
+        )
+
+    def _deduced(
+        self, source: LambdaSource, exs: list[Ex], explicit: list[Node], env: Env
+    ) -> dict[str, Argument] | None:
+        """The arguments of a lambda's own template parameters; None if one is not known."""
+        listed = source.node.child_by_field_name("template_parameters")
+        if listed is None:
+            return {}
+        head = index.template_head(listed) or ()
         declarator = source.node.child_by_field_name("declarator")
         holder = declarator.child_by_field_name("parameters") if declarator is not None else None
-        if any(is_pack(parameter) for parameter in syntax.operands(holder)):
-            return "with a parameter pack"
-        held = len(self.hidden(closure, "held"))
-        if held != len(callee.captures) or _ACCESSES.search(plain(callee.piece)):
-            return "that a function returns"
-        return ""
+        actual = [ex.passed for ex in exs]
+        return self._s.overloads.deduce_head(
+            head, source.env, syntax.operands(holder), actual, explicit, env
+        )
 
     def _lent(self, callee: Ex, closure: Closure) -> list[Ex]:
         """The variables that a lambda may change, as their addresses."""
@@ -311,11 +350,12 @@ class Lambdas:
         source: LambdaSource,
         arguments: list[Ex],
         key: tuple[object, ...],
+        bound: dict[str, Argument],
     ) -> Instance:
         writer = FunctionWriter(types.Auto(), self._s.self_record(source.env))
         around = source.env.function
         writer.self_const = around is not None and around.self_const
-        env = Env(source.env, {}, function=writer)
+        env = Env(source.env, dict(bound), function=writer)
         cname = self._s.output.unique(closure.cname.rsplit("__", 1)[0])
         declarations = []
         if writer.self_type is not None:
@@ -369,7 +409,10 @@ class Lambdas:
         out: list[Parameter] = []
         holder = declarator.child_by_field_name("parameters") if declarator is not None else None
         for number, node in enumerate(syntax.operands(holder)):
-            if "parameter" not in node.type or is_pack(node):
+            if is_pack(node):
+                out += self._pack(function, node, arguments[number:], env)
+                break
+            if "parameter" not in node.type:
                 continue
             type_ = self._s.overloads.parameter_type(node, env)
             if number < len(arguments):
@@ -380,6 +423,23 @@ class Lambdas:
             if named is not None:
                 env.names[text(named)] = local
             out.append(parameter)
+        return out
+
+    def _pack(self, function: Node, node: Node, given: list[Ex], env: Env) -> list[Parameter]:
+        """``auto... xs``: one parameter for each argument."""
+        if text(node.child_by_field_name("type") or node) != "auto":
+            return self._s.functions.pack(node, env, function)
+        named = syntax.declared_name(node.child_by_field_name("declarator"))
+        name = text(named) if named is not None else "unnamed"
+        out, locals_ = [], []
+        for number, argument in enumerate(given):
+            type_ = _resolved(self._s.overloads.parameter_type(node, env), argument)
+            parameter, local = self._s.functions.parameter(
+                f"{name}__{number}", type_, node, env, function
+            )
+            out.append(parameter)
+            locals_.append(local)
+        env.names[name] = PackBound(tuple(locals_))
         return out
 
     def _result(self, declarator: Node | None, env: Env) -> CType:
@@ -399,6 +459,12 @@ def _is_copied(name: str, source: LambdaSource) -> bool:
             return not _by_reference(item)
     default = syntax.child(holder, "lambda_default_capture")
     return default is not None and text(default) == "="
+
+
+def _copies_object(lambda_: Node) -> bool:
+    """Whether a lambda has a copy of ``*this``."""
+    holder = lambda_.child_by_field_name("captures")
+    return holder is not None and "*this" in text(holder).replace(" ", "")
 
 
 def _by_reference(item: Node) -> bool:

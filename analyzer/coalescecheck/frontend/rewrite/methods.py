@@ -6,16 +6,18 @@ has no such member.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
+from coalescecheck.frontend.ctypes_lp64 import Value
 from coalescecheck.frontend.rewrite import groups, index, library, syntax, types
 from coalescecheck.frontend.rewrite.associated import with_associated
 from coalescecheck.frontend.rewrite.emit import Mark, Piece, plain
 from coalescecheck.frontend.rewrite.env import Env, Found
-from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, address_of, dereferenced
+from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, address_of, dereferenced, literal
 from coalescecheck.frontend.rewrite.index import FunctionEntry
 from coalescecheck.frontend.rewrite.output import c_name
 from coalescecheck.frontend.rewrite.overloads import Choice
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
 _MEMBERS = ("()", "[]", "->", "=")  # operators that are members only
+_NO_EFFECT = re.compile(r"\*?[\w.]+|\([\w ]+\)\{0\}")  # C text of an object
 _MOST_ARROWS = 20  # objects whose `->` gives another one
 
 
@@ -163,6 +166,9 @@ class Methods:
             called = self._record_call(base, name, field, arguments, node, env)
             if called is not None:
                 return called
+        if isinstance(base.type, types.Closure) and name == "operator()":
+            explicit = self._s.calls.explicit_arguments(field)
+            return self._s.lambdas.call(base, base.type, arguments, node, env, explicit)
         if field.type == "destructor_name":
             return Ex("((void)0)", types.VOID)
         self._s.say(node, "warning", f"method `{name}` is not known: its value is unknown")
@@ -201,6 +207,9 @@ class Methods:
             return None
         if found.member is not None:  # a function object or lambda held in a field
             held = self.member(base, name, node)
+            opened = None if held is None else self._s.closures.opened(held)
+            if opened is not None and isinstance(opened.type, types.Closure):
+                return self._s.lambdas.call(opened, opened.type, arguments, node, env)
             if held is not None and isinstance(held.type, types.Record):
                 exs = [held, *(ex for ex, _ in arguments)]
                 return self.operator("()", exs, node, env)
@@ -233,6 +242,9 @@ class Methods:
             result = self._s.functions.result_type(choice.entry, choice.env)
             name = types.mangled(["virtual", choice.entry.name])
             return self._s.opaque_named(name, [*self._object(base), *lent], result, node)
+        constant = self._constant(choice, base, arguments)
+        if constant is not None:
+            return literal(constant, Mark(node.start_byte))
         if owner is None or self.is_static(choice.entry, owner):
             instance = self._s.functions.request(choice, None)
             return self._s.functions.call(instance, None, arguments, node, env)
@@ -244,6 +256,16 @@ class Methods:
             path = ()
         receiver = self._s.functions.receiver(base, path)
         return self._s.functions.call(instance, receiver, arguments, node, env)
+
+    def _constant(self, choice: Choice, base: Ex, arguments: list[tuple[Ex, Node]]) -> Value | None:
+        """The value of a constant method that needs nothing of its object."""
+        owner = choice.found.record
+        own = owner is not None and owner.layout.fields
+        if own and owner is not None and not self.is_static(choice.entry, owner):
+            return None
+        if _NO_EFFECT.fullmatch(plain(base.piece)) is None:
+            return None
+        return self._s.constant_calls.value(choice, [ex.value for ex, _ in arguments])
 
     def on_self(self, choice: Choice, arguments: list[tuple[Ex, Node]], node: Node, env: Env) -> Ex:
         """A method called from another method of the object."""

@@ -281,6 +281,18 @@ class Overloads:
         head = self._head_for(entry, home)
         if not head:
             return {}
+        return self.deduce_head(head, home, parameters, arguments, explicit, env)
+
+    def deduce_head(
+        self,
+        head: Sequence[index.TemplateParameter],
+        home: Env,
+        parameters: Sequence[Node],
+        arguments: Sequence[CType | None],
+        explicit: Sequence[Node],
+        env: Env,
+    ) -> dict[str, Argument] | None:
+        """As :meth:`deduce`, for the parameters of one head."""
         found: dict[str, Argument] = {}
         if not self._take_explicit(head, explicit, env, home, found):
             return None

@@ -242,6 +242,7 @@ class Records:
                 continue
             bits = self._bits(node, declarator, env)
             declared = self._s.typenames.declared(node, declarator, env)
+            declared = self._s.closures.held_type(declared)
             if types.has_long_double(declared):
                 declared = self._s.unknown_type("long double", declarator)
             if isinstance(types.strip(declared), types.GroupType):

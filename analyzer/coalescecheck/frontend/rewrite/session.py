@@ -17,6 +17,7 @@ from coalescecheck.frontend.rewrite.aliasing import Aliasing
 from coalescecheck.frontend.rewrite.body import FunctionWriter
 from coalescecheck.frontend.rewrite.builtin_types import builtin_type
 from coalescecheck.frontend.rewrite.calls import Calls
+from coalescecheck.frontend.rewrite.closures import Closures
 from coalescecheck.frontend.rewrite.constant_calls import ConstantCalls
 from coalescecheck.frontend.rewrite.construction import Construction
 from coalescecheck.frontend.rewrite.conversion_ranks import ConversionRanks
@@ -117,6 +118,7 @@ class Session:
         self.copying = Copying(self)
         self.initialisers = Initialisers(self)
         self.lambdas = Lambdas(self)
+        self.closures = Closures(self)
         self.offsets = OffsetOf(self)
         self.asm = InlineAsm(self)
         self.globals = Globals(self)

@@ -203,6 +203,7 @@ class Statements:
         result = writer.result
         auto = types.has_auto(result)
         ex = self._s.expressions.emit(node, env, None if auto else result)
+        ex = self._s.closures.object_of(ex, node, env)
         if auto:
             result = writer.result = self._deduced(result, ex, node, env)
         if ex.type == types.VOID or result == types.VOID:

@@ -23,7 +23,7 @@ def test_what_is_not_understood_is_shown_in_the_users_words(tmp_path: Path) -> N
         "p[threadIdx.x + 1].*m",
         "o[p[threadIdx.x + 1].*m]",
     ]
-    assert kernel.status == "partial"
+    assert kernel.status == "analysed"
 
 
 def test_swap_reads_and_writes_both(tmp_path: Path) -> None:
@@ -40,3 +40,26 @@ def test_swap_reads_and_writes_both(tmp_path: Path) -> None:
         ("store", "a", 4),
         ("store", "b", 8),
     ]
+
+
+def test_a_part_of_an_object_of_unknown_class_is_one_access(tmp_path: Path) -> None:
+    path = tmp_path / "parts.cu"
+    path.write_text(
+        "template <class T> __global__ void k(const T *x, Block *y, float *o) {\n"
+        "  int i = threadIdx.x;\n"
+        "  o[i] = x[i].qs[i & 3] + y[i].m[1].z[i];\n"
+        "  y[i].d = 2;\n"
+        "}\n"
+    )
+    (kernel,) = coalescecheck.analyze(path).kernels
+    assert [(r.access.op.value, r.access.index, r.certainty) for r in kernel.accesses] == [
+        ("load", "x[i].qs[i & 3]", "unknown"),
+        ("load", "y[i].m[1].z[i]", "unknown"),
+        ("store", "o[i]", "exact-symbolic"),
+        ("store", "y[i].d", "unknown"),
+    ]
+    assert kernel.accesses[0].reason == (
+        "it is a part of `T`, which is not known: pass `--template T=...`"
+    )
+    assert kernel.accesses[1].reason.startswith("type `Block` is not declared")
+    assert kernel.status == "analysed"

@@ -80,7 +80,8 @@ def unknown_call(
 ) -> Value:
     """Nothing is known: not the result, and not what the pointer arguments reach."""
     shown = name.split("__")[0] if name.startswith("opaque__") else name.split("__lambda__")[0]
-    hides = any(_reaches_memory(cx, value) for value in values)
+    place = callee is not None and callee.place  # itself an access that is listed
+    hides = not place and any(_reaches_memory(cx, value) for value in values)
     if any(array.space is Space.SHARED for array in cx.arrays.values()):
         cx.emit(Barrier("unknown", cx.span(node)))  # it may order what threads do there
     if shown != "opaque":  # the front end has told why it made an opaque expression

@@ -77,6 +77,10 @@ def unknown_size(name: str, types: Mapping[str, str]) -> str:
     option = _type_option(name, types)
     if option is None:
         return "its type follows from code that is not understood (see the messages)"
+    whole = name.removesuffix("__part")
+    if types[name] and whole != name:
+        return f"it is a part of `{whole}`, which is not known: pass `{option}`"
+    name, option = whole, _type_option(whole, types) or option
     if types[name]:
         return f"the size of `{name}` is not known: pass `{option}`"
     simple = "__" not in name.strip("_")  # else it stands for a::b, which no macro can be

@@ -17,7 +17,7 @@ from coalescecheck.frontend.rewrite import groups, index, library, syntax, types
 from coalescecheck.frontend.rewrite.associated import with_associated
 from coalescecheck.frontend.rewrite.emit import Mark, Piece, plain
 from coalescecheck.frontend.rewrite.env import Env, Found
-from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, address_of, dereferenced, literal
+from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, dereferenced, literal
 from coalescecheck.frontend.rewrite.index import FunctionEntry
 from coalescecheck.frontend.rewrite.output import c_name
 from coalescecheck.frontend.rewrite.overloads import Choice
@@ -55,7 +55,7 @@ class Methods:
         sign = node.child_by_field_name("operator")
         broken = any(part.type == "ERROR" for part in node.children)
         if broken or (sign is not None and "*" in text(sign)):  # `s.*p`
-            return self._s.unknown_place("a pointer to a member", [self._address(base)], node)
+            return self._s.unknown_place("a pointer to a member", base, [], node)
         base, field = self._in_base(self._pointed(base, node, env), field, env)
         name = base_name(field)
         if isinstance(base.type, types.Record):
@@ -70,14 +70,8 @@ class Methods:
         if isinstance(base.type, types.GroupType):
             return self._s.say_opaque(f"member `{name}`", [], types.UNKNOWN, node)
         if base.lvalue and not base.pure:
-            return self._s.unknown_place(f"member `{name}`", [self._address(base)], node)
+            return self._s.unknown_place(f"member `{name}`", base, [], node)
         return self._s.say_opaque(f"member `{name}`", [base], types.UNKNOWN, node)
-
-    @staticmethod
-    def _address(base: Ex) -> Ex:
-        if not base.lvalue or (base.address is None and isinstance(base.type, types.Unknown)):
-            return base
-        return Ex(address_of(base), types.Pointer(base.type), 14)
 
     def _in_base(self, base: Ex, field: Node, env: Env) -> tuple[Ex, Node]:
         """The part of an object that is of class ``B``, and ``x``, for ``object.B::x``."""

@@ -28,6 +28,7 @@ from coalescecheck.frontend.rewrite.ex import (
     dereferenced,
     literal,
 )
+from coalescecheck.frontend.rewrite.output import PART
 from coalescecheck.frontend.rewrite.syntax import text
 from coalescecheck.frontend.rewrite.types import CType
 
@@ -252,7 +253,7 @@ class Operators:
             if isinstance(type_.target, types.FunctionType):
                 return operand
             return dereferenced(operand.at(UNARY), type_.target, mark)
-        return self._s.unknown_place(f"*{_describe(type_)}", [operand], node)
+        return self._s.unknown_place(f"*{_describe(type_)}", operand, [], node)
 
     def _address(self, operand: Ex, mark: Mark, node: Node, env: Env) -> Ex:
         target = operand.type
@@ -400,7 +401,7 @@ class Operators:
             start = Mark(node.start_byte, leads=True)
             piece = (start, base.at(PRIMARY), "[", index.piece, "]")
             return Ex(piece, type_.target, PRIMARY, lvalue=True)
-        return self._s.unknown_place(f"element of {_describe(type_)}", [base, index], node)
+        return self._s.unknown_place(f"element of {_describe(type_)}", base, [index], node)
 
     def _cast(self, node: Node, env: Env, expected: CType | None) -> Ex:
         named, value = node.child_by_field_name("type"), node.child_by_field_name("value")
@@ -460,4 +461,5 @@ _OPERATOR_NAMES = {
 
 
 def _describe(type_: CType) -> str:
-    return f"`{types.spell(type_)}`"
+    shown = types.spell(type_)
+    return f"a part of `{shown.removesuffix(PART)}`" if shown.endswith(PART) else f"`{shown}`"

@@ -14,6 +14,7 @@ from coalescecheck.frontend.rewrite.emit import Line, Piece, Writer
 from coalescecheck.frontend.rewrite.types import CType, Layout, Record
 from coalescecheck.source import Diagnostic, Span
 
+PART = "__part"  # behind the name of a type: of a part of it
 _KEYWORDS = frozenset(
     (
         "restrict _Alignas _Alignof _Atomic _Bool _Complex _Generic _Imaginary _Noreturn "
@@ -40,6 +41,7 @@ class Output:
         self.unknown_types: dict[str, str] = {}  # C names by name; C names by themselves too
         self._taken: set[str] = set(_KEYWORDS)
         self._signatures: dict[tuple[str, str, tuple[str, ...]], str] = {}
+        self._given_by: dict[str, str] = {}  # template parameters by the types that they decide
         self._declared: set[str] = set()
         self._said: set[tuple[int, int, str]] = set()
 
@@ -99,6 +101,13 @@ class Output:
             case _:
                 pass
 
+    def part_of(self, type_: CType) -> CType:
+        """The type of a part of an object of unknown type: what tells one tells the other."""
+        if not isinstance(type_, types.Unknown) or not type_.name:
+            return types.UNKNOWN
+        name = type_.name.removesuffix(PART)
+        return types.Unknown(self.need_unknown(f"{name}{PART}", self._given_by.get(name, "")))
+
     def need_unknown(self, name: str, given_by: str | None = None) -> str:
         """Declares a type of unknown size and gives its C name; see ``Session.output_unknown``."""
         known = self.unknown_types.get(name)
@@ -108,6 +117,7 @@ class Output:
             marker = f"[[cuda::unknown_type{argument}]]"
             self.types.append((0, f"{marker} typedef long {known};"))
             self.unknown_types[known] = known
+            self._given_by[known] = name if given_by is None else given_by
         return known
 
     def _typedef(self, name: str, declaration: str) -> None:

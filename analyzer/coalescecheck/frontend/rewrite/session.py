@@ -30,6 +30,7 @@ from coalescecheck.frontend.rewrite.env import Env, Names, ValueBound
 from coalescecheck.frontend.rewrite.ex import (
     ASSIGN,
     CONDITIONAL,
+    UNARY,
     Ex,
     address_of,
     dereferenced,
@@ -153,12 +154,17 @@ class Session:
         self.say(node, "warning", f"{what} is not understood: its value is unknown")
         return self.opaque_call(arguments, result, Mark(node.start_byte))
 
-    def unknown_place(self, what: str, arguments: list[Ex], node: Node) -> Ex:
-        """Memory at an address nobody knows: ``*opaque(…)``."""
+    def unknown_place(self, what: str, whole: Ex, arguments: list[Ex], node: Node) -> Ex:
+        """Memory at an address nobody knows, as a part of ``whole``: ``*opaque(…)``.
+
+        One access for all of ``p[i].a.b[n]``: its parts are not read one by one."""
         self.say(node, "warning", f"{what} is not understood: this access is unknown")
         mark, source = Mark(node.start_byte), f"*{syntax.flat(node)}"
-        pointer = self.opaque_call(arguments, types.Pointer(types.UNKNOWN), mark, source)
-        return dereferenced(pointer.piece, types.UNKNOWN, mark)
+        type_ = self.output.part_of(whole.type)
+        if whole.lvalue and not whole.pure and not isinstance(whole.type, types.Pointer):
+            whole = Ex(address_of(whole), types.Pointer(whole.type), UNARY)
+        pointer = self.opaque_call([whole, *arguments], types.Pointer(type_), mark, source)
+        return dereferenced(pointer.piece, type_, mark)
 
     def _prototyped(
         self, name: str, arguments: list[Ex], result: CType, mark: Mark, source: str = ""

@@ -454,5 +454,5 @@ class Statements:
         else:
             opaque = self._s.say_opaque("the range of a loop", [over], types.INT, right)
             limit = opaque.at(ASSIGN)
-            element = self._s.unknown_place("an element of a range", [over, index], right)
+            element = self._s.unknown_place("an element of a range", over, [index], right)
         return (f"int {counter} = 0; {counter} < ", limit, f"; {counter}++"), element

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
+from coalescecheck.frontend.spelling import Spellings
 from coalescecheck.launch import Dim3, Launch
 from coalescecheck.source import Diagnostic, Span
 
@@ -56,6 +57,7 @@ class KernelC:
     max_threads: int | None = None  # __launch_bounds__
     diagnostics: tuple[Diagnostic, ...] = ()
     assumptions: tuple[str, ...] = ()
+    spellings: Spellings = field(default_factory=Spellings, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

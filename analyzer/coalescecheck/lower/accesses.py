@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from pycparser import c_ast
-from pycparser.c_generator import CGenerator
 
 from coalescecheck.ir import types as ir
 from coalescecheck.ir.expr import Expr, Var
@@ -20,6 +19,7 @@ from coalescecheck.ir.kernel import Access, Load, Op, Piece, Store
 from coalescecheck.lower import arith, ctypes, storage
 from coalescecheck.lower.context import Callee, Context
 from coalescecheck.lower.ctypes import ArrayOf, CType, Leaf, Number, Pointer, Record
+from coalescecheck.lower.users_words import UsersWords
 from coalescecheck.lower.values import Members, Memory, Scalar, Value
 
 _OPAQUE = re.compile(r"(\*?)\b(opaque__\d+)\(")
@@ -72,7 +72,7 @@ def register(
             span=cx.span(node),
             op=op,
             pieces=tuple(c.piece for c in cut(ctype)) if pieces is None else pieces,
-            index=_in_users_words(cx, source_text(node) if text is None else text),
+            index=_in_users_words(cx, source_text(cx, node) if text is None else text),
             element=str(ctype),
             kind=kind,
             atomic_op=atomic_op,
@@ -92,11 +92,12 @@ def _of_place(cx: Context, op: Op, place: Memory, node: c_ast.Node | None, kind:
     return access
 
 
-def source_text(node: c_ast.Node | None) -> str:
-    """The C text of an expression, or the name of a declaration."""
+def source_text(cx: Context, node: c_ast.Node | None) -> str:
+    """The text of an expression as the user has it, or the name of a declaration."""
     if isinstance(node, c_ast.Decl):
-        return str(node.name)
-    return "" if node is None else str(CGenerator(reduce_parentheses=True).visit(node))
+        return cx.spellings.names.get(node.name, str(node.name))
+    function = cx.frames[-1].name if cx.frames else ""
+    return "" if node is None else str(UsersWords(cx.spellings, function).visit(node))
 
 
 def _in_users_words(cx: Context, shown: str) -> str:
@@ -114,11 +115,11 @@ def _in_users_words(cx: Context, shown: str) -> str:
     return shown
 
 
-def pointee_text(node: c_ast.Node) -> str:
+def pointee_text(cx: Context, node: c_ast.Node) -> str:
     """The C text of what a pointer expression points to: ``a[i]`` for ``&a[i]``."""
     if isinstance(node, c_ast.UnaryOp) and node.op == "&":
-        return source_text(node.expr)
-    return source_text(c_ast.UnaryOp("*", node))
+        return source_text(cx, node.expr)
+    return source_text(cx, c_ast.UnaryOp("*", node))
 
 
 # --- loads ------------------------------------------------------------------------------------

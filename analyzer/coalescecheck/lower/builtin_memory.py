@@ -34,7 +34,7 @@ def _atomic(request: Request, op: str) -> Value:
         request.node,
         kind="plain" if request.used else "red",
         atomic_op=op,
-        text=accesses.pointee_text(request.args[0]),
+        text=accesses.pointee_text(request.cx, request.args[0]),
     )
     scalar = ctypes.scalar_of(place.type)
     var = request.cx.temporary(scalar) if request.used and scalar is not None else None
@@ -88,7 +88,7 @@ def _async_access(request: Request, op: Op, size: int, argument: int) -> int:
         request.args[argument],
         pieces=(Piece(0, size),),
         kind="async",
-        text=accesses.pointee_text(request.args[argument]),
+        text=accesses.pointee_text(request.cx, request.args[argument]),
     )
     cx.accesses[access] = replace(cx.accesses[access], element=f"{size} bytes")
     return access
@@ -214,7 +214,7 @@ def matrix_load(request: Request) -> Value:
         request.node,
         pieces=(Piece(0, 16),),
         kind="ldmatrix",
-        text=accesses.pointee_text(request.args[0]),
+        text=accesses.pointee_text(request.cx, request.args[0]),
     )
     row = request.cx.temporary(ir.U32)
     request.cx.emit(Load(access, 0, row, _as_address(request, address)))
@@ -229,7 +229,12 @@ def _tile(request: Request, op: Op) -> Value:
     pointer, *registers = request.values()
     cx = request.cx
     access = accesses.register(
-        cx, op, UINT, request.node, kind="wmma", text=accesses.pointee_text(request.args[0])
+        cx,
+        op,
+        UINT,
+        request.node,
+        kind="wmma",
+        text=accesses.pointee_text(request.cx, request.args[0]),
     )
     cx.accesses[access] = replace(
         cx.accesses[access], element="a tile's share of a lane", unknown_width="tile"

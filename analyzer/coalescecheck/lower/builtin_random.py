@@ -46,7 +46,7 @@ def touch(request: Request, pointer: Scalar, index: int, ops: tuple[Op, ...], re
     cx, type_ = request.cx, pointer.type
     if not isinstance(type_, Pointer):
         return
-    text = accesses.pointee_text(request.args[index])
+    text = accesses.pointee_text(request.cx, request.args[index])
     for op in ops:
         access = accesses.register(cx, op, type_.target, request.node, kind="library", text=text)
         cx.accesses[access] = replace(cx.accesses[access], unknown_width=reason)

@@ -16,6 +16,7 @@ from pycparser import c_ast
 
 from coalescecheck.errors import UnsupportedConstruct
 from coalescecheck.frontend.kernel_c import SourceMap
+from coalescecheck.frontend.spelling import Spellings
 from coalescecheck.ir.expr import Expr, Undefined, Var
 from coalescecheck.ir.kernel import Access, Array, Assign, Param, Stmt
 from coalescecheck.ir.types import ScalarType
@@ -82,6 +83,7 @@ class Context:
     evaluate: Callable[[Context, c_ast.Node], Value]
     execute: Callable[[Context, c_ast.Node], None]
     nulls: Collection[str] = ()
+    spellings: Spellings = field(default_factory=Spellings)
     arrays: dict[str, Array] = field(default_factory=dict)
     accesses: list[Access] = field(default_factory=list)
     params: list[Param] = field(default_factory=list)

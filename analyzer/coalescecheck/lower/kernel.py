@@ -65,7 +65,7 @@ def _lower(
     demoted: frozenset[Hashable] = frozenset()
     for _ in range(MAX_ATTEMPTS):
         cx = Context(kernel_c.source_map, pads, demoted, expressions.evaluate, statements.execute)
-        cx.nulls = nulls
+        cx.nulls, cx.spellings = nulls, kernel_c.spellings
         body = _kernel_body(cx, kernel_c, tree)
         if cx.demote <= demoted:
             return _result(cx, kernel_c, body)
@@ -106,7 +106,7 @@ def _kernel_body(cx: Context, kernel_c: KernelC, tree: c_ast.FileAST) -> tuple[i
                 objects.declare_global(cx, item)
     if definition is None:
         raise UnsupportedConstruct(f"`{kernel_c.name}` is not in its own C text", kernel_c.span)
-    with cx.block() as body, cx.function(Frame(kernel_c.name, KERNEL, VOID)):
+    with cx.block() as body, cx.function(Frame(kernel_c.function, KERNEL, VOID)):
         _bind_parameters(cx, definition)
         cx.execute(cx, definition.body)
     return tuple(strip_last_leave(KERNEL, body))

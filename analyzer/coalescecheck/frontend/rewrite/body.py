@@ -23,6 +23,7 @@ class FunctionWriter:
         self.self_name = "self"
         self.returns_object = False  # a constructor
         self.returns_last = False  # a GNU statement expression
+        self.references: set[str] = set()  # names of pointers that the user knows as references
         self.prologue: list[Line] = []
         self.lines: list[Line] = []
         self.depth = 1

@@ -30,6 +30,7 @@ from coalescecheck.frontend.rewrite.parameters import is_pack, parameter_nodes
 from coalescecheck.frontend.rewrite.records import argument_name
 from coalescecheck.frontend.rewrite.types import CType, Record
 from coalescecheck.frontend.rewrite.visibility import visible_end
+from coalescecheck.frontend.spelling import Call
 
 if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
@@ -109,11 +110,37 @@ class Functions:
             self._declare(instance)
         else:
             instance.cname = self._s.output.unique(name)
+            self._spell(instance, entry, self_type if constructing else None)
             self._depth += 1
             self._write(instance, entry, writer, constructing)
             self._depth -= 1
         instance.open = False
         return instance
+
+    def _spell(self, instance: Instance, entry: FunctionEntry, made: Record | None) -> None:
+        """Says how the user writes calls of an instance."""
+        name = entry.name if made is None else made.layout.shown
+        at = int(instance.self_type is not None)
+        arguments: list[int | str] = []
+        references: set[int] = set()
+        for parameter in instance.parameters:
+            match parameter.type:
+                case types.Closure():
+                    arguments.append("lambda")
+                    at += len(parameter.hidden)
+                    continue
+                case types.GroupType():
+                    arguments.append(parameter.c)
+                    continue
+                case types.Reference():
+                    references.add(at)
+            arguments.append(at)
+            at += 1
+        refers = isinstance(instance.result, types.Reference)
+        method = instance.self_type is not None
+        self._s.output.spellings.calls[instance.cname] = Call(
+            name, tuple(arguments), method, frozenset(references), refers
+        )
 
     def _name(self, choice: Choice, self_type: Record | None, constructing: bool) -> str:
         entry = choice.entry
@@ -227,6 +254,7 @@ class Functions:
         for number, inner in enumerate(self._s.expressions.pack_envs(type_node, env)):
             type_ = self._s.overloads.parameter_type(node, inner)
             parameter, local = self.parameter(f"{name}__{number}", type_, node, env, function)
+            self._s.output.spellings.names[parameter.c] = name
             out.append(parameter)
             locals_.append(local)
         env.names[name] = PackBound(tuple(locals_))
@@ -267,6 +295,7 @@ class Functions:
             deduced = writer.result
             instance.result = types.VOID if types.has_auto(deduced) else deduced
         self._s.output.need(instance.result)
+        self._s.output.spellings.references[instance.cname] = writer.references
         mark = Mark(entry.node.start_byte)
         head = (mark, self._head(instance))
         self._s.output.functions.append(block(writer.body(), head))

@@ -113,6 +113,8 @@ class Globals:
         owner = env.parent.record if env.parent is not None else None
         path = [owner.cname] if owner is not None else list(entry.scope.path)
         c = self._s.output.unique(c_name(types.mangled([*path, entry.name, *arguments])))
+        given = f"<{', '.join(arguments)}>" if arguments else ""
+        self._s.output.spellings.names[c] = f"{entry.name}{given}"
         listed = value_node is not None and value_node.type == "initializer_list"
         counted = value_node is not None and (listed or value_node.type in syntax.STRINGS)
         if isinstance(type_, types.Array) and type_.count is None and value_node and counted:

@@ -121,6 +121,7 @@ class Intrinsics:
             for a, p in zip(arguments, parameters, strict=False)
         ]
         known = self._s.output.prototype(name + tail, result, parameters[: len(pieces)])
+        self._s.output.spellings.names[known] = name
         return self._s.calling(known, pieces, result, Mark(node.start_byte))
 
     def _fixed(

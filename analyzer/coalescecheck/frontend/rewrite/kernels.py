@@ -223,6 +223,7 @@ def rewrite_kernel(unit: Unit, decl: KernelDecl, template_args: Mapping[str, str
     mark = Mark(entry.node.start_byte)
     head_piece = (mark, f"[[cuda::global]] void {cname}({arguments})")
     session.output.functions.append(block(writer.body(), head_piece))
+    session.output.spellings.references[cname] = writer.references
     out = Writer(unit.locate)
     session.output.write(out)
     bounds = _launch_bounds(session, [entry], inner)
@@ -238,6 +239,7 @@ def rewrite_kernel(unit: Unit, decl: KernelDecl, template_args: Mapping[str, str
         bounds if bounds is not None else decl.max_threads,
         tuple(session.output.diagnostics),
         tuple(session.assumptions),
+        session.output.spellings,
     )
 
 

@@ -24,6 +24,7 @@ from coalescecheck.frontend.rewrite.output import block
 from coalescecheck.frontend.rewrite.parameters import is_pack
 from coalescecheck.frontend.rewrite.syntax import text
 from coalescecheck.frontend.rewrite.types import Closure, CType
+from coalescecheck.frontend.spelling import Call
 
 if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
@@ -134,13 +135,19 @@ class Lambdas:
             else:
                 self._own_variable(name, value, node, inner)
 
+    def _fresh(self, name: str, writer: FunctionWriter) -> str:
+        """The C name of a variable that a lambda has."""
+        c = writer.fresh(name)
+        self._s.output.spellings.names[c] = name
+        return c
+
     def _own_reference(self, name: str, ex: Ex, node: Node, env: Env) -> None:
         """``[&r = x]``."""
         if env.function is None:
             return
         type_ = types.Reference(ex.type)
         self._s.output.need(type_)
-        c = env.function.fresh(name)
+        c = self._fresh(name, env.function)
         declared = types.declare(type_, c)
         env.function.line((Mark(node.start_byte), declared, " = ", address_of(ex), ";"))
         env.names[name] = Local(c, type_)
@@ -151,7 +158,7 @@ class Lambdas:
             self._own_variable(name, unknown, node, env)
             return
         self._s.output.need(type_)
-        c, i = env.function.fresh(name), env.function.fresh("i")
+        c, i = self._fresh(name, env.function), env.function.fresh("i")
         mark = Mark(node.start_byte)
         env.function.line((mark, types.declare(type_, c), ";"))
         head = f"for (int {i} = 0; {i} < {type_.count}; {i}++) {c}[{i}] = "
@@ -166,7 +173,7 @@ class Lambdas:
             return
         type_ = types.unqualified(ex.decayed)
         self._s.output.need(type_)
-        c = env.function.fresh(name)
+        c = self._fresh(name, env.function)
         env.function.line((Mark(node.start_byte), types.declare(type_, c), " = ", ex.at(2), ";"))
         env.names[name] = Local(c, type_)
 
@@ -294,7 +301,7 @@ class Lambdas:
             key += tuple((ex.passed, ex.moved) for ex in exs)
         instance = self._known.get(key)
         if instance is None:
-            instance = self._write(closure, source, exs, key, bound)
+            instance = self._write(closure, source, exs, key, bound, _called(node))
         pieces = list(callee.captures)
         for parameter, (ex, at) in zip(instance.parameters, arguments, strict=False):
             pieces += self._s.functions.argument(parameter, ex, at, env)
@@ -351,6 +358,7 @@ class Lambdas:
         arguments: list[Ex],
         key: tuple[object, ...],
         bound: dict[str, Argument],
+        called: str,
     ) -> Instance:
         writer = FunctionWriter(types.Auto(), self._s.self_record(source.env))
         around = source.env.function
@@ -369,6 +377,7 @@ class Lambdas:
         writer.result = self._result(declarator, env)
         instance = Instance(cname, writer.result, parameters, env)
         self._known[key] = instance
+        self._spell(instance, len(declarations) - len(parameters), called)
         writer.returns_last = source.body is source.node
         if source.body is not None:
             self._s.statements.body(source.body, env, writer)
@@ -378,9 +387,23 @@ class Lambdas:
         self._s.output.need(instance.result)
         spelled = ", ".join(declarations) or "void"
         head = "static " + types.declare(instance.result, f"{cname}({spelled})")
+        self._s.output.spellings.references[cname] = writer.references
         piece = (Mark(source.node.start_byte), head)
         self._s.output.functions.append(block(writer.body(), piece))
         return instance
+
+    def _spell(self, instance: Instance, hidden: int, called: str) -> None:
+        """Says how the user writes calls: without what is captured."""
+        kinds = [p.type for p in instance.parameters]
+        plain_ = not any(isinstance(k, types.Closure | types.GroupType) for k in kinds)
+        places = range(hidden, hidden + len(kinds)) if plain_ else ()
+        references = {
+            p for p, k in zip(places, kinds, strict=False) if isinstance(k, types.Reference)
+        }
+        refers = isinstance(instance.result, types.Reference)
+        self._s.output.spellings.calls[instance.cname] = Call(
+            called, tuple(places), references=frozenset(references), refers=refers
+        )
 
     def _enter(self, capture: Capture, env: Env, *, copied: bool) -> list[str]:
         """Binds a captured name inside the function; its C parameter declarations.
@@ -437,6 +460,7 @@ class Lambdas:
             parameter, local = self._s.functions.parameter(
                 f"{name}__{number}", type_, node, env, function
             )
+            self._s.output.spellings.names[parameter.c] = name
             out.append(parameter)
             locals_.append(local)
         env.names[name] = PackBound(tuple(locals_))
@@ -446,6 +470,12 @@ class Lambdas:
         trailing = syntax.child(declarator, "trailing_return_type") if declarator else None
         inner = syntax.operands(trailing)
         return self._s.typenames.type(inner[-1], env) if inner else types.Auto()
+
+
+def _called(call: Node) -> str:
+    """The name by which a lambda is called."""
+    function = call.child_by_field_name("function")
+    return text(function) if function is not None and function.type == "identifier" else "lambda"
 
 
 def _is_copied(name: str, source: LambdaSource) -> bool:

@@ -128,6 +128,8 @@ class Naming:
         mark = Mark(node.start_byte)
         match found.binding:
             case Local():
+                if isinstance(found.binding.type, types.Reference):
+                    self._s.note_reference(found.binding.c)
                 return self.local(found.binding, mark)
             case ValueBound(spelled, type_, value):
                 if value is not None:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from coalescecheck.frontend.rewrite import types
 from coalescecheck.frontend.rewrite.emit import Line, Piece, Writer
 from coalescecheck.frontend.rewrite.types import CType, Layout, Record
+from coalescecheck.frontend.spelling import Spellings
 from coalescecheck.source import Diagnostic, Span
 
 PART = "__part"  # behind the name of a type: of a part of it
@@ -39,6 +40,7 @@ class Output:
         self.functions: list[list[Line]] = []
         self.diagnostics: list[Diagnostic] = []
         self.unknown_types: dict[str, str] = {}  # C names by name; C names by themselves too
+        self.spellings = Spellings()
         self._taken: set[str] = set(_KEYWORDS)
         self._signatures: dict[tuple[str, str, tuple[str, ...]], str] = {}
         self._given_by: dict[str, str] = {}  # template parameters by the types that they decide

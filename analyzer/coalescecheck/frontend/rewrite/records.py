@@ -91,6 +91,8 @@ class Records:
             raise UnsupportedConstruct(f"`{entry.name}` instantiates itself without end")
         names = [*self._path(entry, home), *(argument_name(a) for a in arguments)]
         cname = self._s.output.unique(types.mangled(names))
+        shown = ", ".join(argument_name(a) for a in arguments)
+        self._s.output.spellings.names[cname] = f"{entry.name}<{shown}>" if shown else entry.name
         keyword_union = entry.node.type == "union_specifier"
         layout = Layout(cname, keyword_union, shown=entry.name)
         record = self._known[key] = Record(cname, layout)

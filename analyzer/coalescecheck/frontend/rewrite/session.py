@@ -388,6 +388,11 @@ class Session:
         """The innermost function is written."""
         self._writing.pop()
 
+    def note_reference(self, name: str) -> None:
+        """A pointer of the function being written is a reference for the user."""
+        if self._writing:
+            self._writing[-1].references.add(name)
+
     def temporary(self, type_: CType) -> str:
         """A fresh variable of the function being written."""
         self.output.need(type_)

@@ -481,6 +481,7 @@ class TypeNames:
         """A type nobody declared: it keeps its name, its size is not known."""
         name = types.mangled([p for p in "".join(path.split()).split("::") if p]) or "unknown_t"
         known = self._s.output_unknown(name, self._given_by(node, env))
+        self._s.output.spellings.names[known] = " ".join(path.split())
         self._s.say(
             node,
             "warning",

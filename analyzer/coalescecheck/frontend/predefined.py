@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from coalescecheck.frontend.target_macros import target_macros
+
 _COMPILER = {
     "__CUDACC__": "1",
     "__NVCC__": "1",
@@ -105,6 +107,7 @@ def predefined(arch_number: int, text: str) -> Iterator[str]:
     for name, value in _LIMITS.items():
         if name not in declared:
             yield f"{name} {value}"
+    yield from target_macros(arch)
 
 
 def _declared(text: str) -> set[str]:

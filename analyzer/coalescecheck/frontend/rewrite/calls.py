@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
+from coalescecheck.frontend import ctypes_lp64
 from coalescecheck.frontend.rewrite import (
     class_deduction,
     deduction,
@@ -66,6 +67,7 @@ class Calls:
         session.expressions.register("call_expression", self._call)
         session.expressions.register("compound_literal_expression", self._braced)
         session.expressions.register("new_expression", self._heap)
+        session.expressions.register("user_defined_literal", self._literal)
         session.expressions.register("delete_expression", self._heap)
 
     def _call(self, node: Node, env: Env, expected: CType | None) -> Ex:
@@ -234,6 +236,26 @@ class Calls:
                 expected = self._s.methods.parameter_of(candidates[0], number)
             out.append((self._s.expressions.emit(at, env, expected), at))
         return out
+
+    def _literal(self, node: Node, env: Env, expected: CType | None) -> Ex:
+        """``12_k``: a call of ``operator""_k(12ull)``."""
+        written, suffix = syntax.operands(node)[:1], syntax.child(node, "literal_suffix")
+        name = f'operator""{text(suffix)}' if suffix is not None else ""
+        candidates = self._s.names.functions(env, name)
+        if not candidates or not written or suffix is None:
+            return self._s.expressions.opaque(node, env, f"`{syntax.flat(node)}` is not known")
+        ex = self._s.expressions.emit(written[0], env)
+        arguments = [(ex, written[0])]
+        if written[0].type in syntax.STRINGS:
+            size = syntax.string_size(text(written[0]))
+            length = ctypes_lp64.Value((size or 1) - 1, ctypes_lp64.ULONG)
+            arguments.append((literal(length), written[0]))
+        elif types.is_floating(ex.type):
+            arguments = [(replace(ex, type=types.LONG_DOUBLE), written[0])]
+        elif written[0].type == "number_literal":
+            wide = types.Scalar("unsigned long long")
+            arguments = [(self._s.conversions.coerce(ex, wide, node, env), written[0])]
+        return self._user_function(candidates, suffix, arguments, node, env)
 
     def _unresolved(
         self, entry: FunctionEntry, why: str, arguments: list[tuple[Ex, Node]], node: Node, env: Env

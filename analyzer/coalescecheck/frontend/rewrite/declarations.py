@@ -139,7 +139,12 @@ class Declarations:
         own = types.strip(variable.type)
         if isinstance(own, Record) and own.cname == c_name(variable.name):
             own.layout.hidden = True  # `struct x x = …`
-        type_, first = variable.type, self._first(variable, env)
+        type_ = variable.type
+        if variable.value is not None and not types.has_auto(type_) and _named(variable):
+            env.names[variable.name] = Local(
+                c_name(variable.name), type_
+            )  # `T *p = (decltype(p))q`
+        first = self._first(variable, env)
         if isinstance(types.strip_reference(type_), types.Auto) or _pointer_to_auto(type_):
             type_ = self.resolved(type_, first) if first is not None else types.UNKNOWN
             if first is not None and first.lvalue and _keeps_reference(variable):
@@ -427,6 +432,12 @@ def _keeps_reference(variable: _Variable) -> bool:
         and variable.value is not None
         and variable.value.type not in named
     )
+
+
+def _named(variable: _Variable) -> bool:
+    """Whether a variable's initialiser names the variable."""
+    parts = syntax.walk(variable.value) if variable.value is not None else ()
+    return any(p.type == "identifier" and text(p) == variable.name for p in parts)
 
 
 def _may_change_later(call: Node) -> bool:

@@ -87,7 +87,7 @@ class Macros(Preprocessor):  # type: ignore[misc]  # pcpp is untyped
         self.define(tokenize(definition, 0, -1))
 
     def define_all(self, definitions: Iterable[str]) -> None:
-        """Define ``NAME value`` or ``NAME(args) value`` for each, reading only those that no file before had."""
+        """As :meth:`define_text` for each, reading only those that no file before had."""
         for definition in definitions:
             name = definition.partition(" ")[0].partition("(")[0]
             if definition not in _read:

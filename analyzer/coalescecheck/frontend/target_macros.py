@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-_ARCHITECTURES = (35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 110,
-                  120, 121)  # fmt: skip
+_ARCHITECTURES = (35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103,
+                  110, 120, 121)  # fmt: skip
 _MOST_CASES = 12  # of one NV_DISPATCH_TARGET
 
 

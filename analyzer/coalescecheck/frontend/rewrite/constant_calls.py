@@ -98,7 +98,8 @@ class ConstantCalls:
 
     @staticmethod
     def _set(env: Env, name: str, type_: CType, value: Value) -> None:
-        fitted = folded_cast(value, type_)
+        own = types.DOUBLE if types.unqualified(type_) == types.LONG_DOUBLE else type_
+        fitted = folded_cast(value, own)  # device code has no longer ones
         if fitted is None:
             raise _NotConstantError
         env.names[name] = Local(name, types.unqualified(type_), fitted, literal=True)

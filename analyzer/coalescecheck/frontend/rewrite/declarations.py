@@ -141,9 +141,7 @@ class Declarations:
             own.layout.hidden = True  # `struct x x = …`
         type_ = variable.type
         if variable.value is not None and not types.has_auto(type_) and _named(variable):
-            env.names[variable.name] = Local(
-                c_name(variable.name), type_
-            )  # `T *p = (decltype(p))q`
+            env.names[variable.name] = Local(c_name(variable.name), type_)
         first = self._first(variable, env)
         if isinstance(types.strip_reference(type_), types.Auto) or _pointer_to_auto(type_):
             type_ = self.resolved(type_, first) if first is not None else types.UNKNOWN

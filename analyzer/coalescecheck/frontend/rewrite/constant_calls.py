@@ -102,7 +102,7 @@ class ConstantCalls:
         fitted = folded_cast(value, own)  # device code has no longer ones
         if fitted is None:
             raise _NotConstantError
-        env.names[name] = Local(name, types.unqualified(type_), fitted, literal=True)
+        env.names[name] = Local(name, types.unqualified(own), fitted, literal=True)
 
     def _expression(self, node: Node, env: Env) -> Value:
         if node.type in _EXPRESSIONS:

@@ -213,9 +213,24 @@ class Construction:
         if source is None or record.layout.union:
             return None
         given = member_defaults(source.entry).get(field.name)
+        if given is not None and self._names_member(given, record):
+            what = f"what `{field.name}` begins with, made of other members,"
+            return self._s.say_opaque(what, [], field.type, given).at(ASSIGN)
         if given is not None:
             return self._s.initialisers.item(given, field.type, source.env)
         return self.begun(field.type, node, env)
+
+    def _names_member(self, node: Node, record: Record) -> bool:
+        """Whether an expression names a data member of the object itself."""
+        for part in syntax.walk(node):
+            if part.type == "this":
+                return True
+            if part.type != "identifier":
+                continue
+            found = self._s.records.member(record, text(part))
+            if found is not None and found.member is not None:
+                return True
+        return False
 
     def begun(self, type_: CType, node: Node, env: Env) -> Piece | None:
         """What ``T x;`` initialises x with, in braces for an array; None if it leaves it alone."""

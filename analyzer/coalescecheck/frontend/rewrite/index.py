@@ -260,6 +260,8 @@ class _Builder:
         if body is None:
             return
         if name is None or syntax.child(node, "inline") is not None:
+            if name is not None:
+                scope.add(text(name), NamespaceEntry(text(name), scope))
             self.block(body, scope)  # anonymous and inline: members are visible outside
             return
         for part in text(name).split("::"):

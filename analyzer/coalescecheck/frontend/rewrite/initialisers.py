@@ -14,7 +14,9 @@ from coalescecheck.frontend.rewrite import syntax, types
 from coalescecheck.frontend.rewrite.emit import Mark, Piece, joined
 from coalescecheck.frontend.rewrite.env import Env
 from coalescecheck.frontend.rewrite.ex import ASSIGN, Ex
+from coalescecheck.frontend.rewrite.index import FunctionEntry
 from coalescecheck.frontend.rewrite.output import c_name
+from coalescecheck.frontend.rewrite.parameters import parameter_nodes
 from coalescecheck.frontend.rewrite.syntax import text
 from coalescecheck.frontend.rewrite.types import CType, Field, Record
 
@@ -33,6 +35,12 @@ def _slots(layout: types.Layout) -> list[Field | None]:
     slots: list[Field | None] = [by_name.get(name) if name else None for name in held]
     rest = (f for f in layout.fields if f.name not in held and not f.name.startswith("pad__"))
     return [*slots, *rest]
+
+
+def _takes_list(constructor: FunctionEntry) -> bool:
+    """Whether a constructor takes ``std::initializer_list``, which goes before all others."""
+    first = next(iter(parameter_nodes(constructor)), None)
+    return first is not None and "initializer_list" in text(first)
 
 
 def _scalars(type_: CType) -> int:
@@ -97,6 +105,11 @@ class Initialisers:
         return self._s.say_opaque("a braced list", exs, type_, node)
 
     def _constructed(self, items: list[Node], record: Record, node: Node, env: Env) -> Ex | None:
+        if items and any(_takes_list(e) for e in self._s.records.constructors(record)):
+            listed = self._s.expressions.expand(items, env)
+            parts = [self._s.expressions.emit(n, e) for n, e in listed]
+            what = f"construction of `{record.layout.shown}` from a list"
+            return self._s.say_opaque(what, parts, record, node)
         nodes = self._s.expressions.expand(items, env)
         exs = [self._s.expressions.emit(n, e) for n, e in nodes]
         made = self._s.construction.construct(record, exs, node, env)

@@ -7,6 +7,7 @@ what a member name means in one.  It must not know about expressions or statemen
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
@@ -335,8 +336,8 @@ class Records:
             if not isinstance(entry, index.UsingEntry):
                 continue
             path, _, name = _without_arguments(entry.target).rpartition("::")
-            for base in self._bases_named(record, path.rpartition("::")[2]):
-                found = self._of_base(record, base, name)
+            for steps in self._paths_to(record, path.rpartition("::")[2]):
+                found = self._along(steps, name)
                 if found is not None and found.member is not None:
                     return found
                 if found is not None:
@@ -345,11 +346,25 @@ class Records:
             return result.also[0]
         return result if own or result.also else None
 
-    def _bases_named(self, record: Record, name: str) -> list[Record]:
-        """The bases of a class by the name of their class, or else all."""
+    def _paths_to(self, record: Record, name: str) -> list[list[Record]]:
+        """From a class down to its bases, direct or not, of that name; to the direct ones if none
+        has it."""
+        found = [[record, *path] for path in self._deep(record) if path[-1].layout.shown == name]
+        source = self.source(record)
+        return found or [[record, base] for base in (source.bases if source is not None else ())]
+
+    def _deep(self, record: Record) -> list[list[Record]]:
         source = self.source(record)
         bases = source.bases if source is not None else []
-        return [b for b in bases if b.layout.shown == name] or bases
+        return [p for base in bases for p in ([base], *([base, *q] for q in self._deep(base)))]
+
+    def _along(self, steps: list[Record], name: str) -> Found | None:
+        """What a name means in the last of some bases, with the way there from the first class."""
+        found = self.member(steps[-1], name)
+        if found is not None and found.member is not None and found.record is not None:
+            path = [here.layout.bases[there.cname] for here, there in pairwise(steps)]
+            found.member.path = (*path, *found.member.path)
+        return found
 
     def _entries(self, source: RecordSource, name: str) -> list[index.Entry]:
         """Entries inside the class; methods defined outside replace their prototypes."""

@@ -64,5 +64,5 @@ def _records(scope: index.Scope) -> Iterator[RecordEntry]:
         for entry in entries:
             if isinstance(entry, RecordEntry) and entry.node.child_by_field_name("body"):
                 yield entry
-            elif isinstance(entry, index.NamespaceEntry) and entry.inner is not None:
+            elif isinstance(entry, index.NamespaceEntry) and entry.inner not in (None, scope):
                 yield from _records(entry.inner)

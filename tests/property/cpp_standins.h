@@ -1,4 +1,5 @@
 /* What CUDA gives every kernel, for g++: names, vectors, atomics that are written down. */
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>

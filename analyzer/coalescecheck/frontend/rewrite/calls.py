@@ -191,9 +191,10 @@ class Calls:
             return self._unresolved(choice.entry, why, arguments, node, env)
         record = choice.found.record
         if record is None or self._s.methods.is_static(choice.entry, record):
-            constant = self._s.constant_calls.value(choice, [ex.value for ex, _ in arguments])
+            values = [ex.value for ex, _ in arguments]
+            constant = self._s.constant_calls.expression(choice, values, Mark(node.start_byte))
             if constant is not None:
-                return literal(constant, Mark(node.start_byte))
+                return constant
             instance = self._s.functions.request(choice, None)
             return self._s.functions.call(instance, None, arguments, node, env)
         return self._s.methods.on_self(choice, arguments, node, env)

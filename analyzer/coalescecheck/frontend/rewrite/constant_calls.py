@@ -15,8 +15,9 @@ from coalescecheck.frontend import constants
 from coalescecheck.frontend.ctypes_lp64 import Value, plain
 from coalescecheck.frontend.rewrite import syntax, types
 from coalescecheck.frontend.rewrite.body import FunctionWriter
+from coalescecheck.frontend.rewrite.emit import Mark
 from coalescecheck.frontend.rewrite.env import Env, Local
-from coalescecheck.frontend.rewrite.ex import folded_cast
+from coalescecheck.frontend.rewrite.ex import Ex, constant, folded_cast, literal
 from coalescecheck.frontend.rewrite.overloads import Choice
 from coalescecheck.frontend.rewrite.parameters import is_pack, parameter_nodes
 from coalescecheck.frontend.rewrite.syntax import text
@@ -56,6 +57,16 @@ class ConstantCalls:
         self._s = session
         self._steps = 0
         self._depth = 0
+
+    def expression(
+        self, choice: Choice, arguments: Sequence[Value | None], mark: Mark
+    ) -> Ex | None:
+        """The constant a call is, of the type that the function returns."""
+        found = self.value(choice, arguments)
+        if found is None:
+            return None
+        result = types.strip(self._s.functions.tried_result(choice.entry, choice.env))
+        return literal(found, mark) if types.has_auto(result) else constant(found, result, mark)
 
     def value(self, choice: Choice, arguments: Sequence[Value | None]) -> Value | None:
         """The constant a call is, None if it is none."""

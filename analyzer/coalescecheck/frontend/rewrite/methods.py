@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from coalescecheck.frontend.ctypes_lp64 import Value
 from coalescecheck.frontend.rewrite import groups, index, library, syntax, types
 from coalescecheck.frontend.rewrite.associated import with_associated
 from coalescecheck.frontend.rewrite.emit import Mark, Piece, plain
 from coalescecheck.frontend.rewrite.env import Env, Found
-from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, dereferenced, literal
+from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, dereferenced
 from coalescecheck.frontend.rewrite.index import FunctionEntry
 from coalescecheck.frontend.rewrite.output import c_name
 from coalescecheck.frontend.rewrite.overloads import Choice
@@ -236,9 +235,9 @@ class Methods:
             result = self._s.functions.result_type(choice.entry, choice.env)
             name = types.mangled(["virtual", choice.entry.name])
             return self._s.opaque_named(name, [*self._object(base), *lent], result, node)
-        constant = self._constant(choice, base, arguments)
+        constant = self._constant(choice, base, arguments, Mark(node.start_byte))
         if constant is not None:
-            return literal(constant, Mark(node.start_byte))
+            return constant
         if owner is None or self.is_static(choice.entry, owner):
             instance = self._s.functions.request(choice, None)
             return self._s.functions.call(instance, None, arguments, node, env)
@@ -251,7 +250,9 @@ class Methods:
         receiver = self._s.functions.receiver(base, path)
         return self._s.functions.call(instance, receiver, arguments, node, env)
 
-    def _constant(self, choice: Choice, base: Ex, arguments: list[tuple[Ex, Node]]) -> Value | None:
+    def _constant(
+        self, choice: Choice, base: Ex, arguments: list[tuple[Ex, Node]], mark: Mark
+    ) -> Ex | None:
         """The value of a constant method that needs nothing of its object."""
         owner = choice.found.record
         own = owner is not None and owner.layout.fields
@@ -259,7 +260,8 @@ class Methods:
             return None
         if _NO_EFFECT.fullmatch(plain(base.piece)) is None:
             return None
-        return self._s.constant_calls.value(choice, [ex.value for ex, _ in arguments])
+        values = [ex.value for ex, _ in arguments]
+        return self._s.constant_calls.expression(choice, values, mark)
 
     def on_self(self, choice: Choice, arguments: list[tuple[Ex, Node]], node: Node, env: Env) -> Ex:
         """A method called from another method of the object."""
@@ -314,6 +316,10 @@ class Methods:
         if choice is None:
             return None
         self._s.overloads.tell_of_tie(choice, node)
+        values = [ex.value for ex in operands]
+        constant = self._s.constant_calls.expression(choice, values, Mark(node.start_byte))
+        if constant is not None:
+            return constant
         instance = self._s.functions.request(choice, None)
         return self._s.functions.call(instance, None, arguments, node, env)
 

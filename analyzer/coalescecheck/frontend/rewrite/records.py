@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 
 _BASES = ("type_identifier", "template_type", "qualified_identifier", "decltype", "dependent_type")
+_PARAMETERS = ("parameter_declaration", "optional_parameter_declaration")
 _EMPTY_BASES = frozenset({"unary_function", "binary_function"})  # of the standard library, thrust
 _MAX_OPEN = 40  # classes inside each other
 
@@ -412,7 +413,7 @@ class Records:
             if not isinstance(entry, index.FunctionEntry) or entry.body is None or entry.head:
                 continue
             parameters = syntax.operands(entry.declarator.child_by_field_name("parameters"))
-            if not parameters or "parameter" not in parameters[0].type:
+            if not parameters or parameters[0].type not in _PARAMETERS:
                 continue
             declarator = parameters[0].child_by_field_name("declarator")
             type_ = self._s.typenames.declared(parameters[0], declarator, source.env)

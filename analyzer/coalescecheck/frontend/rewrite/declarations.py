@@ -241,7 +241,7 @@ class Declarations:
         if type_.target.const and not first.lvalue:
             value = self._s.conversions.coerce(first, type_.target, variable.node, env)
             self._line(variable, types.unqualified(type_.target), c, value.at(ASSIGN), writer)
-            env.names[variable.name] = Local(c, type_.target)
+            env.names[variable.name] = Local(c, type_.target, referring=True)
             return
         address = self._s.conversions.bound(first, type_, variable.node, env)
         self._line(variable, type_, c, address, writer)

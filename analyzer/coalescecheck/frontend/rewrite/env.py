@@ -33,7 +33,8 @@ class Local:
     ``literal`` says that the constant is written instead of the name.  ``captures`` are the
     hidden arguments of a lambda held by the variable.  A ``fixed`` one is const or a
     parameter: no unknown function is expected to change it.  ``given`` says that it is a
-    parameter.
+    parameter, ``referring`` that it is a reference to a constant in C++, ``captured`` that it is
+    none though a lambda is given its address.
     """
 
     c: str
@@ -44,6 +45,8 @@ class Local:
     static: bool = False
     fixed: bool = False
     given: bool = False
+    referring: bool = False
+    captured: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -233,7 +233,7 @@ class Functions:
             return Parameter(c, bare, node, default), Local(c, bare)
         const = const and not isinstance(type_, types.Reference)
         return Parameter(c, type_, node, default), Local(
-            c, types.qualified(type_, const=const), fixed=True, given=True
+            c, types.qualified(type_, const=const), fixed=True, given=True, referring=const
         )
 
     def _read_first(self, named: Node | None, function: Node, env: Env) -> bool:

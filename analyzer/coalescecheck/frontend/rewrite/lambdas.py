@@ -423,7 +423,8 @@ class Lambdas:
                 type_ = types.Reference(types.qualified(type_.target, const=True))
             elif copied:
                 type_ = types.qualified(type_, const=True)
-            env.names[capture.name] = Local(local.c, type_)
+            own = isinstance(local.type, types.Reference) and not local.captured
+            env.names[capture.name] = Local(local.c, type_, captured=not own)
         return [types.declare(t, n) for n, t in declared]
 
     def _parameters(
@@ -522,11 +523,12 @@ def _resolved(type_: CType, argument: Ex) -> CType:
     if isinstance(type_, types.Auto):
         return argument.decayed
     if isinstance(type_, types.Reference) and isinstance(type_.target, types.Auto):
+        if argument.named:  # an object, though written as its value
+            return types.Reference(types.qualified(argument.decayed, const=True))
         if not argument.lvalue:
             return argument.decayed
-        return types.Reference(
-            types.qualified(types.unqualified(argument.type), const=type_.target.const)
-        )
+        rvalue = type_.rvalue and argument.moved
+        return types.Reference(types.qualified(argument.type, const=type_.target.const), rvalue)
     if isinstance(type_, types.Pointer) and isinstance(type_.target, types.Auto):
         return argument.decayed
     return type_

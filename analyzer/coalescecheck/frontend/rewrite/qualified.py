@@ -50,6 +50,9 @@ class QualifiedNames:
                 break
             if around is not None and scope is not None:
                 around = self._step(around, scope, env)
+            if around is None and scope is not None and scope.type in _TEMPLATES:
+                trait = self._s.trait(scope, env)  # `std::decay_t<T>::type`
+                around = self._record(None if trait is None else types.strip(trait))
             name = following
         return around, _without_keyword(name)
 
@@ -65,7 +68,7 @@ class QualifiedNames:
 
     def _first(self, node: Node, env: Env) -> object:
         if node.type in _TEMPLATES or node.type in ("decltype", "dependent_type"):
-            return self._record(self._s.typenames.type(node, env))
+            return self._record(types.strip(self._s.typenames.type(node, env)))
         found = self._s.names.find(env, text(node))
         return None if found is None else self._context(found, env)
 

@@ -276,6 +276,10 @@ class Session:
             case _:
                 return None
 
+    def trait(self, node: Node, env: Env) -> CType | None:
+        """The type that a trait of the standard library gives."""
+        return traits.type_trait(self, node, env)
+
     def _undeclared(self, name: str) -> CType | None:
         """A name that nothing declares is a type where it was used as one before."""
         known = self.output.unknown_types.get(name)

@@ -19,6 +19,7 @@ from coalescecheck.frontend.rewrite.env import (
     Argument,
     Env,
     Found,
+    Local,
     PackBound,
     TemplateBound,
     TypeBound,
@@ -415,6 +416,9 @@ class TypeNames:
         of_member = self._s.naming.type_of_member(inner[0], env)
         if of_member is not None:
             return of_member
+        declared = self._declared_type(inner[0], env)
+        if declared is not None:
+            return declared
         ex = self._s.expressions.emit(inner[0], env)
         if self._s.is_free(plain(ex.piece)):
             return types.UNKNOWN  # made of names that nobody declares
@@ -422,6 +426,17 @@ class TypeNames:
         if ex.lvalue and not named and not isinstance(ex.type, types.Unknown):
             return types.Reference(ex.type, ex.moved)  # `decltype((x))`, `decltype(a[i])`
         return ex.type
+
+    def _declared_type(self, node: Node, env: Env) -> CType | None:
+        """The type of a name that is a reference."""
+        found = self._s.names.find(env, text(node)) if node.type == "identifier" else None
+        local = found.binding if found is not None else None
+        if not isinstance(local, Local):
+            return None
+        if local.referring:
+            return types.Reference(types.qualified(local.type, const=True))
+        refers = isinstance(local.type, types.Reference) and not local.captured
+        return local.type if refers else None
 
     def _enum(self, node: Node, env: Env) -> CType:
         body = node.child_by_field_name("body")

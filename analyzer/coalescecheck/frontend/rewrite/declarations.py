@@ -5,7 +5,7 @@ In: declaration nodes.  Out: lines of the function being written, names in the e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
@@ -196,7 +196,7 @@ class Declarations:
                 return types.unqualified(ex.decayed)
             return types.Reference(types.qualified(ex.type, const=type_.target.const))
         if _pointer_to_auto(type_):
-            return ex.decayed
+            return pointed(type_, ex.decayed)
         return type_
 
     def _constant(
@@ -472,6 +472,14 @@ def _structured(declarator: Node) -> Node | None:
 
 def _pointer_to_auto(type_: CType) -> bool:
     return isinstance(type_, types.Pointer) and isinstance(type_.target, types.Auto)
+
+
+def pointed(pattern: CType, actual: CType) -> CType:
+    """``const auto *`` for a pointer: what it points to is const then."""
+    if not isinstance(pattern, types.Pointer) or not isinstance(actual, types.Pointer):
+        return actual
+    target = types.qualified(actual.target, const=pattern.target.const)
+    return types.qualified(replace(actual, target=target), const=pattern.const)
 
 
 def _simple(type_: CType) -> bool:

@@ -56,7 +56,8 @@ class Parameter:
 
 @dataclass(slots=True, eq=False)
 class Instance:
-    """A C function: how to call it.  ``env`` is where default arguments are read.
+    """A C function: how to call it.  ``env`` is inside of it; default arguments are read
+    around that.
 
     One that ``borrows`` returns a reference to an argument in C++, and its value here.
     """
@@ -347,8 +348,9 @@ class Functions:
                 ex, at = arguments[number]
                 pieces += self.argument(parameter, ex, at, env)
             elif parameter.default is not None:
-                ex = self._s.expressions.emit(parameter.default, instance.env, parameter.type)
-                pieces += self.argument(parameter, ex, parameter.default, instance.env)
+                home = instance.env.parent or instance.env  # without the variables of the body
+                ex = self._s.expressions.emit(parameter.default, home, parameter.type)
+                pieces += self.argument(parameter, ex, parameter.default, home)
         result = instance.result
         if types.has_auto(result):
             result = types.UNKNOWN

@@ -14,6 +14,7 @@ from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import index, syntax, types
 from coalescecheck.frontend.rewrite.body import FunctionWriter
+from coalescecheck.frontend.rewrite.declarations import pointed
 from coalescecheck.frontend.rewrite.emit import Mark, Piece, plain
 from coalescecheck.frontend.rewrite.env import Argument, Env, Local, PackBound
 from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, address_of
@@ -307,7 +308,8 @@ class Lambdas:
             pieces += self._s.functions.argument(parameter, ex, at, env)
         for parameter in instance.parameters[len(arguments) :]:
             if parameter.default is not None:
-                ex = self._s.expressions.emit(parameter.default, instance.env, parameter.type)
+                home = instance.env.parent or instance.env
+                ex = self._s.expressions.emit(parameter.default, home, parameter.type)
                 pieces += self._s.functions.argument(parameter, ex, parameter.default, env)
         result = instance.result
         if isinstance(result, types.Auto):
@@ -530,5 +532,5 @@ def _resolved(type_: CType, argument: Ex) -> CType:
         rvalue = type_.rvalue and argument.moved
         return types.Reference(types.qualified(argument.type, const=type_.target.const), rvalue)
     if isinstance(type_, types.Pointer) and isinstance(type_.target, types.Auto):
-        return argument.decayed
+        return pointed(type_, argument.decayed)
     return type_

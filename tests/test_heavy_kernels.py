@@ -48,3 +48,24 @@ def test_a_heavy_kernel_is_still_contradicted(
     monkeypatch.setattr(verification, "HEAVY", 0)
     monkeypatch.setattr(verification, "_within", lambda inner, outer: False)
     assert "disagrees" in {a.verified.simulation for a in accesses(tmp_path)}
+
+
+NEVER = """
+__global__ void k(float *o, int n) {
+  __shared__ float s[64];
+  for (int i = 0; i < n * n * n / 2; i++) o[i + threadIdx.x] = i;
+  if (n % 2 == 1) s[threadIdx.x & 63] = 1;
+  o[threadIdx.x] = s[0];
+}
+"""
+
+
+def test_what_never_runs_may_run_in_a_shorter_sample(tmp_path: Path) -> None:
+    """The sample with n=5 stores to shared memory, where wavefronts count and no sectors."""
+    path = tmp_path / "never.cu"
+    path.write_text(NEVER)
+    report = coalescecheck.analyze(path, block="32", grid="1", params={"n": 6})
+    assert not report.disagrees
+    (kernel,) = report.kernels
+    assert [access.requests for access in kernel.accesses] == [108, 0, 1, 1]
+    assert {access.verified.simulation for access in kernel.accesses} == {"agrees"}

@@ -162,7 +162,8 @@ def _disagreement(
     ``derived`` is the symbolic result for just the simulated blocks, None if the simulation did
     not finish them.
     """
-    counts = _counted(trace, general.space)
+    runs = derived is not None and derived.requests  # what never runs has no space
+    counts = _counted(trace, derived.space if derived is not None and runs else general.space)
     if not trace.requests:
         expected = derived.requests if derived is not None else None
         return f"{expected} requests expected, none simulated" if expected else ""

@@ -37,6 +37,7 @@ class Symbol:
     determine; ``reason`` says where it comes from), header (the value a loop variable has when an
     iteration starts; only during loop analysis).
     ``varying``: lanes of one warp may differ.  ``multiple``: the value is a multiple of it.
+    ``bits``: the width of a header's variable.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Symbol:
     high: int | None = None
     multiple: int = 1
     reason: str = ""
+    bits: int = 0
 
 
 @dataclass(frozen=True, slots=True)

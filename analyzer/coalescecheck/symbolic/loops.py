@@ -171,7 +171,7 @@ class LoopSolver:
         low = 0 if type_.kind == "uint" else None
         high = 1 if type_.name == "bool" else None
         generator = len(self._ctx.generators)
-        symbol = self._ctx.fresh(Symbol(name, "header", varying, low, high))
+        symbol = self._ctx.fresh(Symbol(name, "header", varying, low, high, bits=type_.bits))
         return Header(base, symbol, start - base, generator)
 
     def _base_part(self, form: Form) -> Form:

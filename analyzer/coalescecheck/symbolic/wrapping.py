@@ -38,7 +38,9 @@ def _taken_to_fit(ctx: Context, form: Form, type_: ScalarType) -> bool:
     unbounded = [s for _, s in ctx.symbols(form) if s.low is None or s.high is None]
     if type_.bits >= 32:
         return bool(unbounded)
-    return bool(unbounded) and all(s.kind in ("header", "counter") for s in unbounded)
+    return bool(unbounded) and all(
+        s.kind == "counter" or (s.kind == "header" and s.bits <= type_.bits) for s in unbounded
+    )
 
 
 def _scales_header(ctx: Context, form: Form) -> bool:

@@ -58,6 +58,8 @@ def _would_glue(left: Token, right: Token) -> bool:
     """Whether two tokens that were not neighbours in a file would read as another token."""
     if right.type == BLANK or left.type == BLANK or not right.value:
         return False
+    if left.value == "[" and right.value[0] == ":":
+        return True  # the grammar takes `[:` of `a[::f()]` for one token
     if right.lexpos == left.lexpos + len(left.value):
         return False  # neighbours as written, such as the parts of <<<
     a, b = left.value[-1], right.value[0]

@@ -168,3 +168,23 @@ def test_a_variable_given_to_an_unknown_function_is_unknown_afterwards(tmp_path:
     kernel, _ = said(tmp_path, "int j = 0; next(j); out[j] = 1;")
     (store,) = kernel.accesses
     assert store.certainty == "data-dependent"
+
+
+def test_global_names_in_subscripts_stand_where_they_were_written(tmp_path: Path) -> None:
+    (kernel,) = analysed(
+        tmp_path,
+        "__device__ int f(int i) { return 2 * i; }\n"
+        "__global__ void k(float *o) {\n"
+        "  o[::f(threadIdx.x)] = o[3]; /* é */ o[::f(threadIdx.x)] += o[5];\n"
+        '  o[sizeof("[::]")] = 2;\n'
+        "}\n",
+    )
+    places = [(a.access.span.line, a.access.span.column, a.access.op) for a in kernel.accesses]
+    assert places == [
+        (3, 25, "load"),
+        (3, 3, "store"),
+        (3, 62, "load"),
+        (3, 39, "load"),
+        (3, 39, "store"),
+        (4, 3, "store"),
+    ]

@@ -37,6 +37,7 @@ _MAX_DIAGNOSTICS = 100
 _WORDS = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")
 _DIRECTIVE = re.compile(r"[ \t\v]*(?:\#|%:)[ \t\v]*([A-Za-z_]*)")
 # `a < a < a …`: the parser tries every way to read it, in time as the length squared or worse
+_SPLICE = re.compile(r"\[(?=::)")  # of `a[::f()]`: the grammar takes `[:` for one token
 _NESTING = 1000
 _NESTED = re.compile(rb"(?:\w+\s*<\s*){%d}" % _NESTING)
 _IGNORED = frozenset({"", "line", "ident", "sccs", "assert", "unassert", "include_alias"})
@@ -175,6 +176,14 @@ class _Run:
         self._copy(opened, text, copied_from, copied_to)
 
     def _copy(self, opened: _Open, text: str, start: int, end: int) -> None:
+        for match in _SPLICE.finditer(text, start, end):
+            before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+            if before.count('"') % 2 == 0:
+                self._output.copy(
+                    opened.places, start, text[start : match.end()].replace("\v", " ")
+                )
+                self._output.space()
+                start = match.end()
         self._output.copy(opened.places, start, text[start:end].replace("\v", " "))
         self._check_size(opened, start)
 

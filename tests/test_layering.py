@@ -23,7 +23,7 @@ LAYERS = (
     "symbolic simulate",
     "racing",
     "verify",
-    "advice copies xor_edits pad_edits",
+    "advice copies xor_edits pad_edits sharing",
     "instance rules edits",
     "report suppressions",
     "judging baseline cache fixes inputs",

@@ -266,11 +266,14 @@ class Trial:
     edit: Edit | None = None
 
     @property
+    def harms(self) -> bool:
+        """An access gets worse."""
+        return any(self.after[i] > self.before[i] for i in self.before)
+
+    @property
     def helps(self) -> bool:
         """No access gets worse and at least one gets better."""
-        return all(self.after[i] <= self.before[i] for i in self.before) and any(
-            self.after[i] < self.before[i] for i in self.before
-        )
+        return not self.harms and any(self.after[i] < self.before[i] for i in self.before)
 
     def helps_with(self, access: int) -> bool:
         """Whether it is worth proposing for one access: a tenth of its cost goes, or more."""
@@ -286,7 +289,8 @@ class KernelAnalysis:
     construct or access was lost; ``diagnostics`` say which) or failed (``reason``).
     ``totals`` is None for a kernel that failed.  ``shared_steps`` are the distances in bytes by
     which an index moves the accesses of each shared array with rows, None where one of them is
-    not known.  ``arch`` is the architecture it was analysed for (``sm_80``).
+    not known, or where another kernel with the array may move by its rows.  ``arch`` is the
+    architecture it was analysed for (``sm_80``).
     """
 
     name: str

@@ -15,9 +15,9 @@ from coalescecheck.ir.kernel import Array, Space
 PADS = (1, 2, 4, 8)  # elements; wider pads keep the alignment of vector accesses
 
 
-def changes(subject: Subject) -> Iterator[Iterator[Change]]:
+def changes(subject: Subject, wanted: str = "") -> Iterator[Iterator[Change]]:
     """For every conflicting shared array with rows: the pads that fit."""
-    for array, mine, widest in candidates(subject):
+    for array, mine, widest in candidates(subject, wanted):
         rows = rows_of(subject, array, mine)
         if rows is not Rows.LEFT:
             yield _pads(subject, array, mine, widest, in_rows=rows is Rows.KEPT)

@@ -40,9 +40,9 @@ class Pattern:
         return Binary("+", base, _op("^", offset, moved), PTR)
 
 
-def changes(subject: Subject) -> Iterator[Iterator[Change]]:
+def changes(subject: Subject, wanted: str = "") -> Iterator[Iterator[Change]]:
     """For every conflicting shared array with rows of a power of two of bytes: its swizzle."""
-    for array, mine, widest in candidates(subject):
+    for array, mine, widest in candidates(subject, wanted):
         pattern = pattern_of(array, widest)
         if pattern is not None:
             rows = rows_of(subject, array, mine)

@@ -94,6 +94,17 @@ def tried(subject: Subject, alternatives: Iterable[Change]) -> Trial | None:
     return None
 
 
+def retried(subject: Subject, change: Change) -> Trial | None:
+    """What a change costs that was found for another kernel, whether or not it gains here."""
+    wanted, known = change.wanted, subject.facts
+    summary = summarize(
+        change.kernel, change.launch, subject.params, texts=False, facts=known, only=wanted
+    )
+    trial = _compared(subject, change, summary)
+    fine = trial is not None and (not subject.simulated or _agrees(subject, change, summary))
+    return trial if fine else None
+
+
 def waste(access: AccessResult) -> float:
     """Cost over the least possible where it can be judged, else 0."""
     count = access.wavefronts or access.sectors

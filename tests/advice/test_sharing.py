@@ -1,0 +1,98 @@
+"""Shared arrays of several kernels or launches: what is proposed for one must suit all of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import coalescecheck
+
+FLIP = """
+__shared__ float tile[32][32];
+// coalescecheck: block(32,32) grid(4)
+__global__ void one(float *out, const float *in)
+{{
+    tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * 32 + threadIdx.x];
+    __syncthreads();
+    out[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}}
+// coalescecheck: block(32,32) grid(4)
+__global__ void other(float *out, const float *in)
+{{
+    int x = threadIdx.x, y = threadIdx.y, i = y * 32 + x;
+    {use}
+}}
+"""
+PAD, SWIZZLE = "declare `tile[32][33]` instead of `tile[32][32]`", "use `tile[r][c ^ r]`"
+COUNTS = ", with r = i / 32 and c = i % 32 where it counts through the array"
+
+
+def proposed(folder: Path, text: str, kernel: str = "one", **options: object) -> list[str]:
+    """The descriptions of all changes that are proposed for one kernel's bank conflicts."""
+    path = folder / "kernel.cu"
+    path.write_text(text, encoding="utf-8")
+    found = coalescecheck.analyze(path, select=["CC201"], **options)  # type: ignore[arg-type]
+    assert found.internal_errors == ()
+    return [f.description for each in found.findings if each.kernel == kernel for f in each.fixes]
+
+
+def named(descriptions: list[str]) -> list[str]:
+    names = {PAD: "pad", SWIZZLE: "swizzle"}
+    return [names[start] for d in descriptions for start in names if d.startswith(start)]
+
+
+@pytest.mark.parametrize(
+    ("use", "expected"),
+    [
+        pytest.param("out[i] = in[i];", ["pad", "swizzle"], id="it is not used"),
+        pytest.param("tile[y][x] = in[i];", ["pad", "swizzle"], id="rows without a conflict"),
+        pytest.param("*(&tile[0][0] + i) = in[i];", ["swizzle"], id="flat through a pointer"),
+        pytest.param("((float *)tile)[i] = in[i];", ["swizzle"], id="flat through a cast"),
+        pytest.param("tile[0][i] = in[i];", ["swizzle"], id="beyond the first row"),
+        # lanes are 33 words apart; with longer rows 34, two on a bank; x ^ x is 0, all on a bank
+        pytest.param("if (y == 0) out[x] = tile[x][x];", [], id="a diagonal"),
+        pytest.param("unknown(tile); out[i] = tile[y][x];", [], id="who knows what uses it"),
+    ],
+)
+def test_a_change_at_file_scope_suits_all_kernels(
+    tmp_path: Path, use: str, expected: list[str]
+) -> None:
+    assert named(proposed(tmp_path, FLIP.format(use=use))) == expected
+
+
+def test_kernels_that_were_not_asked_for_count_too(tmp_path: Path) -> None:
+    text = FLIP.format(use="tile[0][i] = in[i];")
+    found = proposed(tmp_path, text, kernels=["one"])
+    assert named(found) == ["swizzle"]
+    assert found[0].endswith(COUNTS)
+
+
+def launched(use: str, *launches: str) -> str:
+    called = " ".join(f"k<<<1, dim3({each})>>>(out, in);" for each in launches)
+    return (
+        "__global__ void k(float *out, const float *in)\n{\n"
+        "    __shared__ float tile[32][32];\n"
+        "    int x = threadIdx.x, y = threadIdx.y, i = y * blockDim.x + x;\n"
+        f"    tile[y][x] = in[i];\n    __syncthreads();\n    {use}\n}}\n"
+        f"void run(float *out, float *in) {{ {called} }}\n"
+    )
+
+
+# A warp of a block 32 wide reads a column.  Of a block 1 wide and 32 high it reads the diagonal.
+COLUMN = "out[i] = blockDim.x == 32 ? tile[x][y] : tile[y][y];"
+
+
+@pytest.mark.parametrize(
+    ("launches", "expected"),
+    [
+        pytest.param(["32, 32"], ["pad", "swizzle"], id="one launch"),
+        pytest.param(["32, 32", "1, 1"], ["pad", "swizzle"], id="another that does not mind"),
+        pytest.param(["32, 32", "1, 32"], [], id="another that loses"),
+    ],
+)
+def test_a_change_suits_all_launches(
+    tmp_path: Path, launches: list[str], expected: list[str]
+) -> None:
+    text = launched(COLUMN, *launches)
+    assert named(proposed(tmp_path, text, "k")) == expected

@@ -228,12 +228,14 @@ class AccessResult:
 @dataclass(frozen=True, slots=True)
 class Race:
     """Two threads of a block touch one location, one writes, and no barrier is between;
-    ``same_warp`` where only lanes of one warp meet."""
+    ``same_warp`` where only lanes of one warp meet, ``beyond_warp`` where it takes a block, whose
+    size is not known, of more than one warp."""
 
     array: str
     spans: tuple[Span, Span]
     kind: str  # RAW | WAR | WAW
     same_warp: bool = False
+    beyond_warp: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,6 +110,8 @@ class _Shared:
         words = trial.description
         for each in concerned:
             for name in _named(each, array):
+                if each.arrays[name].dims != array.dims:
+                    continue  # template arguments choose the size: it may change for one of them
                 if not any(name in access.array.split("|") for access in each.accesses):
                     continue
                 found = self._elsewhere(each, trial, name)

@@ -96,3 +96,29 @@ def test_a_change_suits_all_launches(
 ) -> None:
     text = launched(COLUMN, *launches)
     assert named(proposed(tmp_path, text, "k")) == expected
+
+
+TEMPLATE = """
+template <typename T, int N>
+__global__ void k(T *out, const T *in)
+{
+    __shared__ T tile[32][N];
+    tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * 32 + threadIdx.x];
+    __syncthreads();
+    out[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+void run(float *f, double *d)
+{
+    k<float, 32><<<1, dim3(32, 32)>>>(f, f);
+    INSTANCE<<<1, dim3(32, 32)>>>(d, d);
+}
+"""
+
+
+def test_template_arguments_choose_the_size(tmp_path: Path) -> None:
+    other_size = TEMPLATE.replace("INSTANCE", "k<double, 33>")
+    assert PAD in proposed(tmp_path, other_size, "k")
+    same_size = TEMPLATE.replace("INSTANCE", "k<double, 32>")
+    found = proposed(tmp_path, same_size, "k")
+    # 33 doubles per row: two half-warps, each 2 * 16 banks apart without a conflict; both gain
+    assert found.count(PAD) == 2

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from coalescecheck import wording
 from coalescecheck.analysis import KernelAnalysis, Race
 from coalescecheck.findings import Finding, Severity
+from coalescecheck.launch import WARP_SIZE
 from coalescecheck.rules.base import Rule
 
 KINDS = {
@@ -54,8 +55,9 @@ class SharedMemoryRace(Rule):
     ## Limits
     Found by simulating the launch that is shown, so a race that needs other parameters is not
     seen. Where the block or a size is not known, several are simulated, and what is a race only
-    in some of them is not reported. A function that is not known may be a barrier. Two writes
-    are a warning only: they may store the same value.
+    in some of them is not reported; a note tells of what only blocks of more than one warp have,
+    in kernels that ask for the size of their block. A function that is not known may be a
+    barrier. Two writes are a warning only: they may store the same value.
     """
 
     code, slug, severity = "CC401", "shared-memory-race", Severity.ERROR
@@ -64,17 +66,30 @@ class SharedMemoryRace(Rule):
         for race in analysis.races:
             first, second, order = KINDS[race.kind]
             who = "lanes of a warp" if race.same_warp else "threads"
+            where = f", in blocks of more than {WARP_SIZE} threads" if race.beyond_warp else ""
             yield Finding(
                 rule=self.code,
-                severity=Severity.WARNING if race.kind == "WAW" else Severity.ERROR,
+                severity=_severity(race),
                 span=race.spans[1],
                 kernel=analysis.name,
                 message=f"{race.array}: {first} at line {race.spans[0].line} and {second} at line "
-                f"{race.spans[1].line} by different {who}, no barrier between ({order})",
+                f"{race.spans[1].line} by different {who}, no barrier between ({order}){where}",
                 reason="the order of the two is not defined",
-                advice=_advice(race),
+                advice=_advice(race) + _where(analysis, race),
                 instances=(wording.instance(analysis),),
             )
+
+
+def _severity(race: Race) -> Severity:
+    if race.beyond_warp:
+        return Severity.NOTE
+    return Severity.WARNING if race.kind == "WAW" else Severity.ERROR
+
+
+def _where(analysis: KernelAnalysis, race: Race) -> str:
+    """A barrier in a branch that some threads do not take is none, or never ends."""
+    guarded = any(r.guards and r.access.span in race.spans for r in analysis.accesses)
+    return ", where all threads come by" if guarded and not race.same_warp else ""
 
 
 def _advice(race: Race) -> str:

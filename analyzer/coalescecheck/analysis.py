@@ -250,7 +250,8 @@ class Trial:
     ``assumptions`` what only the new numbers rely on.  ``lanes_after`` is the sample request after
     the change.  ``amount`` is the number of elements a pad adds, ``operand`` what a swizzle
     combines a column with, as C of the row ``r``; ``in_rows`` tells that every access of the array
-    certainly stays in its row; ``edit`` is the change of the source, where it is a local one.
+    certainly stays in its row; ``simulated`` that a simulation of the change agrees with all of
+    ``after``; ``edit`` is the change of the source, where it is a local one.
     """
 
     kind: str
@@ -265,6 +266,7 @@ class Trial:
     amount: int = 0
     operand: str = ""
     in_rows: bool = False
+    simulated: bool = False
     edit: Edit | None = None
 
     @property

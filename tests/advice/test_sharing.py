@@ -61,6 +61,16 @@ def test_a_change_at_file_scope_suits_all_kernels(
     assert named(proposed(tmp_path, FLIP.format(use=use))) == expected
 
 
+def test_a_fix_is_verified_where_it_was_simulated(tmp_path: Path) -> None:
+    path = tmp_path / "kernel.cu"
+    path.write_text(FLIP.format(use="out[i] = in[i];"), encoding="utf-8")
+    for verify in (True, False):
+        (found,) = coalescecheck.analyze(path, select=["CC201"], verify=verify).findings
+        assert [fix.verified for fix in found.fixes] == [verify, verify]
+        assert found.fix is not None
+        assert found.fix.edit is not None
+
+
 def test_kernels_that_were_not_asked_for_count_too(tmp_path: Path) -> None:
     text = FLIP.format(use="tile[0][i] = in[i];")
     found = proposed(tmp_path, text, kernels=["one"])

@@ -177,7 +177,7 @@ def _text(finding: Finding) -> str:
         lines.append(f"why: {finding.reason}")
     fix = finding.fix
     if fix is not None:
-        checked = "re-analysed" if fix.verified else "not checked"
+        checked = "re-analysed" if fix.verified else "re-analysed, not simulated"
         lines.append(f"fix: {fix.description}: {fix.before} → {fix.after} ({checked})")
     elif finding.advice:
         lines.append(f"advice: {finding.advice}")

@@ -229,7 +229,7 @@ def _explanation(finding: Finding) -> Table:
     if finding.advice and finding.fix is None:
         table.add_row("advice", finding.advice)
     for at, fix in enumerate(finding.fixes):
-        checked = "re-analysed" if fix.verified else "not checked"
+        checked = "re-analysed" if fix.verified else "re-analysed, not simulated"
         said = f"{fix.description}: {fix.before} → {fix.after} ({checked})"
         table.add_row("or" if at else "fix", said)
     for at, instance in enumerate(finding.instances):

@@ -17,11 +17,12 @@ from pathlib import Path
 
 from coalescecheck import git, renames, running
 from coalescecheck.analysis import FileAnalysis
-from coalescecheck.baseline import prints, without, without_known
+from coalescecheck.baseline import Names, known_of, new_names, prints, without, without_known
 from coalescecheck.cache import sources
 from coalescecheck.errors import UsageError
 from coalescecheck.files import SUFFIXES, Exclusions, source_files
 from coalescecheck.findings import Finding
+from coalescecheck.fingerprint import NO_NAMES
 from coalescecheck.git import Revision
 from coalescecheck.options import Options
 from coalescecheck.report.comparison import changes
@@ -193,8 +194,9 @@ def _reduced(
     report: Report, pairs: Sequence[Pair], old: Mapping[str, FileReport], revision: Revision
 ) -> Report:
     """Today's report without what was there before, and with what has become of that."""
+    names = _renamed_kernels(pairs, old, revision.top)
     before = dict(_printed([old[pair.then] for pair in pairs], revision.top))
-    now = dict(_printed(report.files, revision.top))
+    now = dict(_printed(report.files, revision.top, names))
     known = {mark for mark in now.keys() & before.keys() if not _is_worse(now[mark], before[mark])}
     left = {mark: finding for mark, finding in before.items() if mark not in now}
     fresh = {mark: finding for mark, finding in now.items() if mark not in before}
@@ -217,13 +219,28 @@ def _reduced(
         for change in changes(old[pair.then].analysis.kernels, pair.now.analysis.kernels)
     )
     about = Since(revision.name, revision.commit, tuple(gone), tuple(changed))
-    shown = without(report, lambda _, printed: printed in known, revision.top)
+    shown = without(report, lambda _, printed: printed in known, revision.top, names)
     return replace(shown, since=about)
 
 
-def _printed(files: Iterable[FileReport], root: Path) -> Iterator[tuple[str, Finding]]:
+def _renamed_kernels(pairs: Sequence[Pair], old: Mapping[str, FileReport], root: Path) -> Names:
+    """The kernels of a file that had another name at the revision."""
+    then = {pair.path: old[pair.then] for pair in pairs if pair.now is not None}
+
+    def names(file: FileReport) -> Mapping[str, str]:
+        was = then.get(file.analysis.path)
+        return (
+            NO_NAMES if was is None or was is file else new_names(file, known_of(was, root), root)
+        )
+
+    return names
+
+
+def _printed(
+    files: Iterable[FileReport], root: Path, names: Names = lambda _: NO_NAMES
+) -> Iterator[tuple[str, Finding]]:
     for file in files:
-        yield from zip(prints(file, root), file.findings, strict=True)
+        yield from zip(prints(file, root, names(file)), file.findings, strict=True)
 
 
 def _is_worse(finding: Finding, was: Finding) -> bool:

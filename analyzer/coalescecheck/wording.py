@@ -57,7 +57,8 @@ def lane_step(result: AccessResult) -> str:
         case None:
             return ""
         case 0:
-            return "all lanes use one address"
+            lanes = "all lanes" if result.pattern == "broadcast" else "lanes of a row of the block"
+            return f"{lanes} use one address"
         case stride:
             return f"lanes step {stride} bytes"
 

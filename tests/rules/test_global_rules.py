@@ -81,6 +81,16 @@ def test_silent_on(result: Any) -> None:
             id="scattered, but less than a line of waste",
         ),
         pytest.param(
+            access(pattern="irregular", lane_stride_bytes=0, sectors=exactly(2, 1)),
+            "note CC101",
+            id="two rows, each of which uses one address",
+        ),
+        pytest.param(
+            access(pattern="irregular", lane_stride_bytes=0, sectors=exactly(8, 1)),
+            "warning CC101",
+            id="eight of them",
+        ),
+        pytest.param(
             access(pattern="irregular", lane_stride_bytes=None, sectors=exactly(8, 4)),
             "warning CC101",
             id="scattered over a line more than needed",
@@ -232,3 +242,9 @@ def test_accesses_lost_for_one_reason_are_one_finding() -> None:
         "global load in[threadIdx.x * n] and 1 more access: not analysed",
         "global load in[threadIdx.x * n]: not analysed",
     ]
+
+
+def test_rows_that_use_one_address_each_are_not_all_lanes() -> None:
+    result = access(pattern="irregular", lane_stride_bytes=0, sectors=exactly(2, 1))
+    (finding,) = rules.check(kernel(result))
+    assert finding.message.endswith("; lanes of a row of the block use one address")

@@ -68,10 +68,10 @@ class StridedGlobalAccess(Rule):
     ## Limits
     Sectors are counted per request. Neighbouring warps or later iterations may find the rest of
     a sector in a cache, so that less comes from DRAM than the count says. A warning starts at
-    twice the ideal, a note at a tenth more; it is a note too where lanes have no common step and
-    waste less than a 128-byte line, where the waste is less than a hundredth of what the kernel
-    moves, and where L1 surely finds the rest of the sectors again. Data-dependent indices are
-    never judged.
+    twice the ideal, a note at a tenth more; it is a note too where lanes have no common step, or
+    those of a row use one address, and waste less than a 128-byte line, where the waste is less
+    than a hundredth of what the kernel moves, and where L1 surely finds the rest of the sectors
+    again. Data-dependent indices are never judged.
     """
 
     code, slug, severity = "CC101", "strided-global-access", Severity.WARNING
@@ -108,9 +108,10 @@ def _is_ours(analysis: KernelAnalysis, result: AccessResult) -> bool:
 
 
 def _severity(analysis: KernelAnalysis, cost: Excess, result: AccessResult) -> Severity | None:
-    """A note where lanes without a common step waste less than a line: neighbours use it."""
+    """A note where lanes without a common step, or rows that use one address each, waste less than
+    a line: neighbours or later iterations use it."""
     severity = judged(analysis, result, cost.ratio)
-    scattered = result.lane_stride_bytes is None and result.pattern == "irregular"
+    scattered = result.lane_stride_bytes in (None, 0) and result.pattern == "irregular"
     small = cost.actual - cost.ideal < LINE_SECTORS
     return Severity.NOTE if severity is not None and scattered and small else severity
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 from coalescecheck import wording
@@ -15,6 +16,9 @@ KINDS = {
     "WAR": ("read", "written", "write after read"),
     "WAW": ("written", "written", "write after write"),
 }
+WRITES = ("store", "atomic")
+OPS = {"RAW": (WRITES, ("load",)), "WAR": (("load",), WRITES), "WAW": (WRITES, WRITES)}
+SET = ("exch", "cas")  # atomics that may store what is there
 
 
 class SharedMemoryRace(Rule):
@@ -57,7 +61,7 @@ class SharedMemoryRace(Rule):
     seen. Where the block or a size is not known, several are simulated, and what is a race only
     in some of them is not reported; a note tells of what only blocks of more than one warp have,
     in kernels that ask for the size of their block. A function that is not known may be a
-    barrier. Two writes are a warning only: they may store the same value.
+    barrier. Two stores are a warning only: they may store the same value.
     """
 
     code, slug, severity = "CC401", "shared-memory-race", Severity.ERROR
@@ -65,25 +69,32 @@ class SharedMemoryRace(Rule):
     def check(self, analysis: KernelAnalysis) -> Iterator[Finding]:
         for race in analysis.races:
             first, second, order = KINDS[race.kind]
+            one, two = race.spans
             who = "lanes of a warp" if race.same_warp else "threads"
             where = f", in blocks of more than {WARP_SIZE} threads" if race.beyond_warp else ""
+            abroad = f" of {os.path.basename(one.file)}" if one.file != two.file else ""
             yield Finding(
                 rule=self.code,
-                severity=_severity(race),
-                span=race.spans[1],
+                severity=_severity(analysis, race),
+                span=two,
                 kernel=analysis.name,
-                message=f"{race.array}: {first} at line {race.spans[0].line} and {second} at line "
-                f"{race.spans[1].line} by different {who}, no barrier between ({order}){where}",
+                message=f"{race.array}: {first} at line {one.line}{abroad} and {second} at line "
+                f"{two.line} by different {who}, no barrier between ({order}){where}",
                 reason="the order of the two is not defined",
-                advice=_advice(race) + _where(analysis, race),
+                advice=_advice(analysis, race) + _where(analysis, race),
                 instances=(wording.instance(analysis),),
             )
 
 
-def _severity(race: Race) -> Severity:
+def _severity(analysis: KernelAnalysis, race: Race) -> Severity:
     if race.beyond_warp:
         return Severity.NOTE
-    return Severity.WARNING if race.kind == "WAW" else Severity.ERROR
+    changes = any(
+        r.access.atomic_op not in ("", *SET) and r.access.span in race.spans
+        for r in analysis.accesses
+    )
+    # a sum is lost whatever the other stores; two stores may be of the same value
+    return Severity.WARNING if race.kind == "WAW" and not changes else Severity.ERROR
 
 
 def _where(analysis: KernelAnalysis, race: Race) -> str:
@@ -92,7 +103,7 @@ def _where(analysis: KernelAnalysis, race: Race) -> str:
     return ", where all threads come by" if guarded and not race.same_warp else ""
 
 
-def _advice(race: Race) -> str:
+def _advice(analysis: KernelAnalysis, race: Race) -> str:
     barrier = "__syncwarp()" if race.same_warp else "__syncthreads()"
     one, two = race.spans
     if one == two:  # a barrier orders iterations, never the lanes of a store
@@ -100,11 +111,24 @@ def _advice(race: Race) -> str:
             "let one thread write a location, or add with an atomic; iterations of a loop that "
             f"write it in turn need a {barrier} between them"
         )
+    if one.file != two.file:
+        return f"a {barrier} is needed between the two"
     unit, places = "line", (one.line, two.line)
     if one.line == two.line:
         unit, places = "column", (one.column, two.column)
-        if race.kind == "WAR" and places[0] > places[1]:  # s[i] += s[i + 1]
+    if _comes_first(analysis, race):
+        if race.kind == "WAR" and unit == "column" and places[0] > places[1]:  # s[i] += s[i + 1]
             return f"keep what is read in a variable, and put a {barrier} before the write"
-    if places[0] < places[1]:
-        return f"a {barrier} is needed between {unit}s {places[0]} and {places[1]}"
+        return f"a {barrier} is needed between {unit}s {min(places)} and {max(places)}"
     return f"a {barrier} is needed after {unit} {places[0]}, before {unit} {places[1]} runs again"
+
+
+def _comes_first(analysis: KernelAnalysis, race: Race) -> bool:
+    """Whether the earlier access stands before the later one, so that no loop has to go round."""
+    first, second = (
+        [r.access.id for r in analysis.accesses if r.access.span == span and r.access.op in ops]
+        for span, ops in zip(race.spans, OPS[race.kind], strict=True)
+    )
+    if first and second:
+        return min(first) < min(second)
+    return race.spans[0].line <= race.spans[1].line

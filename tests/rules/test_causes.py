@@ -381,7 +381,7 @@ def test_sectors_are_promised_only_of_vectors_side_by_side(
         ),
         pytest.param(
             "o[i] = a[n + 2 * i] + a[n + 2 * i + 1];",
-            ["warning CC101"] * 2,
+            ["note CC101"] * 2,
             id="the alignment is not known",
         ),
     ],

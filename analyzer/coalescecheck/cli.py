@@ -213,14 +213,16 @@ def main(
             _compared if side_by_side else _stats if stats else _emit if options.emit else _report
         )
 
-        def done() -> Outcome:
+        def done(trusting: bool) -> Outcome:
             inputs = gather(paths, settings, build_dir)
             with _workers(executor) as workers, progress_bar.shown(progress) as watch:
-                doing = (jobs, cache, fix, diff, compare, sweep)
+                doing = (jobs, cache, trusting, fix, diff, compare, sweep)
                 how = How(*doing, paths, inputs.said, inputs.found, workers, watch)
                 return work(inputs.files, inputs.settings, how)
 
-        outcome = isolated("the command", done)
+        outcome = isolated("the command", lambda: done(trusting=True))
+        if isinstance(outcome, Defect) and cache:  # an entry may be damaged, and look right
+            outcome = isolated("the command", lambda: done(trusting=False))
         if isinstance(outcome, Defect):
             click.echo(f"internal error: {outcome.error}; please report this", err=True)
             sys.exit(NOT_ANALYSED)
@@ -240,6 +242,7 @@ class How(NamedTuple):
 
     jobs: int
     cache: bool
+    trusting: bool  # what lies in the cache already
     fix: bool
     diff: bool
     compare: str | None
@@ -311,7 +314,7 @@ def _analyzed(
         options,
         settings.at,
         jobs=how.jobs,
-        cache=None if folder is None else Cache(folder),
+        cache=None if folder is None else Cache(folder, reading=how.trusting),
         executor=how.executor,
         said=said,
         found=how.found,

@@ -254,7 +254,7 @@ def test_every_lane_walks_a_row(tmp_path: Path) -> None:
     assert (finding.rule, str(finding.severity)) == ("CC106", "warning")
     assert finding.message == (
         "global load a[i * 512 + k]: 32 sectors per warp, 4 would do (8x); "
-        "lanes step 2048 bytes, the loop 4"
+        "lanes step 2048 bytes, the loop 4 bytes"
     )
     assert finding.reason.startswith("each lane walks a row of its own: 8 iterations")
 

@@ -296,3 +296,13 @@ def test_the_python_api_gives_objects(fake: Fake) -> None:
     report: Any = coalescecheck.analyze(PATH, block="32x8", params={"n": 512})
     assert isinstance(report, coalescecheck.Report)
     assert [finding.rule for finding in report.findings] == ["CC101"]
+
+
+def test_a_message_stays_on_its_line(tmp_path: Path) -> None:
+    """The name of a file gives no commands to a log or a terminal."""
+    path = tmp_path / "a\n::error::pwned\x1b]0;title\x07.cu"
+    path.write_text("__global__ void k(float *o) { o[0] = f(); ", encoding="utf-8")
+    result = CliRunner().invoke(main, [str(path), "--no-config"])
+    lines = result.stderr.splitlines()
+    assert lines
+    assert all("a ::error::pwned\ufffd]0;title\ufffd.cu" in line for line in lines)

@@ -33,6 +33,7 @@ from coalescecheck.isolation import Defect, isolated
 from coalescecheck.options import EMITS, THRESHOLDS, Options, parse_sweep
 from coalescecheck.report import FORMATS
 from coalescecheck.report.model import Terminal
+from coalescecheck.report.plain import one_line
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -227,12 +228,12 @@ def main(
             click.echo(f"internal error: {outcome.error}; please report this", err=True)
             sys.exit(NOT_ANALYSED)
         for message in outcome.messages:
-            click.echo(message.encode("utf-8", "replace").decode("utf-8"), err=True)
+            click.echo(one_line(message), err=True)
         _write(outcome.text, options.output)
     except UsageError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(one_line(str(error))) from None
     except SourceError as error:
-        click.echo(f"error: {error}", err=True)
+        click.echo(one_line(f"error: {error}"), err=True)
         sys.exit(UNUSABLE)
     sys.exit(outcome.code)
 

@@ -153,7 +153,7 @@ def find(paths: Sequence[str]) -> Config | None:
     for folder in (start, *start.parents):
         for name in (OWN_FILE, PYPROJECT, SETUP):
             path = folder / name
-            if path.is_file():
+            if os.path.isfile(path):
                 config = _read(_shown(path), required=name == OWN_FILE)
                 if config is not None:
                     return config

@@ -70,7 +70,7 @@ def analyze(now: Now, today: Callable[[Options], Report]) -> Report:
 def _folder(paths: Sequence[str]) -> str:
     """The nearest folder that exists at or above the first path."""
     place = Path(os.path.abspath(paths[0])) if paths else Path.cwd()
-    return str(next((p for p in (place, *place.parents) if p.is_dir()), Path.cwd()))
+    return str(next((p for p in (place, *place.parents) if os.path.isdir(p)), Path.cwd()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class _Before:
         """Where ``path`` is, or would be, in the folder."""
         whole = Path(os.path.abspath(path))
         if not whole.is_relative_to(self.top):
-            whole = whole.parent.resolve() / whole.name
+            whole = Path(os.path.realpath(whole.parent)) / whole.name
         if not whole.is_relative_to(self.top):
             raise UsageError(f"since: {path} is not in the repository {self.top}")
         return str(self.then / whole.relative_to(self.top))
@@ -136,7 +136,7 @@ class _Before:
             str(path): path.read_text(encoding="utf-8", errors="replace")
             for suffix in SUFFIXES
             for path in sorted(self.then.rglob(f"*{suffix}"))
-            if path.is_file() and not (self.top / path.relative_to(self.then)).exists()
+            if path.is_file() and not os.path.exists(self.top / path.relative_to(self.then))
         }
 
     def analyzed(self, pairs: Sequence[Pair], jobs: int) -> dict[str, FileReport]:
@@ -169,7 +169,7 @@ class _Before:
         """A folder or header of the repository as it was; one that git does not know, as it is."""
         whole = Path(os.path.abspath(path))
         there = self.then / whole.relative_to(self.top) if whole.is_relative_to(self.top) else None
-        return path if there is None or not there.exists() else str(there)
+        return path if there is None or not os.path.exists(there) else str(there)
 
     def _renamed(self, file: FileReport, names: Mapping[str, str]) -> FileReport:
         def now(path: str) -> str:

@@ -28,6 +28,7 @@ from coalescecheck.report.model import (
     excess_of,
     traffic,
 )
+from coalescecheck.report.plain import plain
 from coalescecheck.report.tables import INDENT, access_tables, details
 
 COLOURS = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold cyan"}
@@ -62,7 +63,8 @@ def render(report: Report, terminal: Terminal | None = None) -> str:
             for part in _file(file, console.width):
                 console.print(part, soft_wrap=isinstance(part, Text))
         console.print(_summary(report), soft_wrap=True)
-    return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
+    shown = plain(capture.get(), coloured=terminal.colour)
+    return "".join(f"{line.rstrip()}\n" for line in shown.splitlines())
 
 
 def _file(file: FileReport, width: int) -> Iterator[RenderableType]:

@@ -24,6 +24,7 @@ from click.core import ParameterSource
 from coalescecheck import __version__, wording
 from coalescecheck import progress as progress_bar
 from coalescecheck.arch import ARCHS, DEFAULT_ARCH
+from coalescecheck.command import Command
 from coalescecheck.config import Settings
 from coalescecheck.config import find as find_config
 from coalescecheck.config import load as load_config
@@ -60,7 +61,7 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
     context.exit(CLEAN)
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=Command, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("paths", nargs=-1, metavar="PATH...")
 @click.option("--block", metavar="DIM", help="Threads per block: 256, 32x8 or 32,8,1.")
 @click.option("--grid", metavar="DIM", help="Blocks per grid, written like --block.")
@@ -451,6 +452,6 @@ def _write(text: str, output: str | None) -> None:
 
 def _terminal(options: Options) -> Terminal:
     """The width and colour the report may use."""
-    interactive = options.output is None and sys.stdout.isatty()
+    interactive = options.output is None and sys.stdout is not None and sys.stdout.isatty()
     width = shutil.get_terminal_size((PIPE_WIDTH, 24)).columns
     return Terminal(width, colour=interactive and not os.environ.get("NO_COLOR"))

@@ -6,6 +6,7 @@ reports alike, so that one number looks the same wherever it is printed.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -49,6 +50,13 @@ def what(result: AccessResult) -> str:
 def kind(result: AccessResult) -> str:
     """``global load``, ``shared atomic``."""
     return f"{result.space} {result.access.op}"
+
+
+def array(name: str) -> str:
+    """An array as it is declared: ``tile`` for ``tile.1``, which another function or instance of
+    one declares too; several with "or" between them."""
+    names = (re.sub(r"\.\d+$", "", each) for each in name.split("|"))
+    return " or ".join(dict.fromkeys(names))
 
 
 def lane_step(result: AccessResult) -> str:

@@ -132,3 +132,39 @@ def test_template_arguments_choose_the_size(tmp_path: Path) -> None:
     found = proposed(tmp_path, same_size, "k")
     # 33 doubles per row: two half-warps, each 2 * 16 banks apart without a conflict; both gain
     assert found.count(PAD) == 2
+
+
+INSTANCES = """
+template <typename T> __device__ T flip(const T *in)
+{
+    __shared__ T tile[32][32];
+    tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * 32 + threadIdx.x];
+    BARRIER
+    return tile[threadIdx.x][threadIdx.y];
+}
+// coalescecheck: block(32,32) grid(4)
+__global__ void k(float *a, double *b)
+{
+    a[threadIdx.y * 32 + threadIdx.x] = flip(a + 1024);
+    b[threadIdx.y * 32 + threadIdx.x] = flip(b + 1024);
+}
+"""
+
+
+def test_an_array_of_two_instances_of_one_function(tmp_path: Path) -> None:
+    """Both are padded by the same declaration, and none shows how we tell them apart."""
+    path = tmp_path / "kernel.cu"
+    path.write_text(INSTANCES.replace("BARRIER", "__syncthreads();"), encoding="utf-8")
+    found = list(coalescecheck.analyze(path, select=["CC201"]).findings)
+    kinds = [named([f.description for f in each.fixes]) for each in found]
+    assert kinds == [["pad", "swizzle"], ["pad", "swizzle"]]
+    assert [each.fix.after for each in found if each.fix] == ["1 wavefront", "2 wavefronts"]
+    assert all("tile.1" not in f.description for each in found for f in each.fixes)
+
+
+def test_a_race_names_the_array_as_it_is_declared(tmp_path: Path) -> None:
+    path = tmp_path / "kernel.cu"
+    path.write_text(INSTANCES.replace("BARRIER", ""), encoding="utf-8")
+    messages = [each.message for each in coalescecheck.analyze(path, select=["CC401"]).findings]
+    assert messages
+    assert all(message.startswith("tile: ") for message in messages)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from coalescecheck import lower
+from coalescecheck import lower, wording
 from coalescecheck.advice.rows import Rows, rows_of
 from coalescecheck.advice.shared_arrays import candidates
 from coalescecheck.advice.trial import Change, Subject
@@ -58,4 +58,4 @@ def _fits(subject: Subject, array: Array, pad: int) -> bool:
 
 def _declared(array: Array, pad: int) -> str:
     *outer, inner = array.dims
-    return array.name + "".join(f"[{d}]" for d in (*outer, inner + pad))
+    return wording.array(array.name) + "".join(f"[{d}]" for d in (*outer, inner + pad))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from coalescecheck import wording
 from coalescecheck.advice.rewriting import with_addresses
 from coalescecheck.advice.rows import Rows, rows_of
 from coalescecheck.advice.shared_arrays import candidates
@@ -71,14 +72,15 @@ def _change(subject: Subject, array: Array, pattern: Pattern, rows: Rows) -> Cha
     kernel = replace(subject.kernel, body=with_addresses(subject.kernel.body, moved))
     outer = "".join(f"[{name}]" for name in _outer_names(array))
     operand = _operand(array, pattern)
-    swizzled = f"`{array.name}{outer}[c ^ {operand}]`"
+    name = wording.array(array.name)
+    swizzled = f"`{name}{outer}[c ^ {operand}]`"
     length = array.dims[-1]
     flat = f", with r = i / {length} and c = i % {length} where it counts through the array"
     return Change(
         "swizzle",
         array.name,
         swizzled,
-        f"use {swizzled} for `{array.name}{outer}[c]` in every access"
+        f"use {swizzled} for `{name}{outer}[c]` in every access"
         + (flat if rows is Rows.LEFT and len(array.dims) == 2 else ""),
         kernel,
         subject.launch,

@@ -86,8 +86,8 @@ class MisalignedVectorAccess(Rule):
             Severity.WARNING,
             f"{wording.what(result)}: {width}-byte access, but it starts {offset % width} bytes "
             f"behind a multiple of {width}",
-            reason=f"a misaligned vector access faults, unless {result.array} itself is passed "
-            "from such a place",
+            reason="a misaligned vector access faults, unless "
+            f"{wording.array(result.array)} itself is passed from such a place",
             advice=f"start at a multiple of {width} bytes",
         )
 

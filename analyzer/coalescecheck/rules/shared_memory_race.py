@@ -78,8 +78,9 @@ class SharedMemoryRace(Rule):
                 severity=_severity(analysis, race),
                 span=two,
                 kernel=analysis.name,
-                message=f"{race.array}: {first} at line {one.line}{abroad} and {second} at line "
-                f"{two.line} by different {who}, no barrier between ({order}){where}",
+                message=f"{wording.array(race.array)}: {first} at line {one.line}{abroad} and "
+                f"{second} at line {two.line} by different {who}, no barrier between "
+                f"({order}){where}",
                 reason="the order of the two is not defined",
                 advice=_advice(analysis, race) + _where(analysis, race),
                 instances=(wording.instance(analysis),),

@@ -32,6 +32,7 @@ from coalescecheck.report.model import FileReport, InternalError, Result
 from coalescecheck.report.statistics import Statistics
 from coalescecheck.sharing import reconciled
 from coalescecheck.source import Diagnostic, Span
+from coalescecheck.user_words import in_user_words
 
 
 def analyze_file(path: str, options: Options, unsaved: str | None = None) -> Result:
@@ -105,6 +106,7 @@ class _Run:
         analyses = reconciled(path, source.text, cases.analysed(wanted), cases.change_again, rest)
         again, whole = partial(self.again, path), not self.options.kernels
         located = with_edits(path, source.text, analyses, again, whole=whole)
+        located = in_user_words(path, source.text, located)
         judge = Judge(path, source.text, self.options)
         for analysis in located:
             findings += self.findings(path, analysis, judge)

@@ -1,0 +1,96 @@
+"""Accesses in the user's words, where the C that was analysed calls its functions by other names.
+
+In: the analyses of a file and its text.  Out: the same, with ``tile.at(y, x)`` for the
+``*Tile__at(&tile, y, x)`` of kernel C, and ``this->x`` for ``self->x``.  What is not on one line of
+the source stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from coalescecheck.analysis import AccessResult, KernelAnalysis, Trial
+from coalescecheck.errors import SourceError
+from coalescecheck.frontend.reading import read_source
+from coalescecheck.report.excerpt import expression_end
+from coalescecheck.source import Span
+
+_CALL = re.compile(r"\w\(")
+_SELF = re.compile(r"\bself\b")
+
+
+def in_user_words(
+    path: str, text: str, analyses: Sequence[KernelAnalysis]
+) -> tuple[KernelAnalysis, ...]:
+    """The analyses of the file at ``path``."""
+    lines = _Lines(path, text)
+    return tuple(_reworded(each, lines) for each in analyses)
+
+
+class _Lines:
+    """The lines of the file and of the headers that it includes."""
+
+    def __init__(self, path: str, text: str) -> None:
+        self._files = {path: text.split("\n")}
+
+    def at(self, span: Span) -> str:
+        """The line of a place, empty for none."""
+        if span.file not in self._files:
+            try:
+                self._files[span.file] = read_source(span.file).split("\n")
+            except SourceError:
+                self._files[span.file] = []
+        lines = self._files[span.file]
+        return lines[span.line - 1] if 1 <= span.line <= len(lines) else ""
+
+
+def _reworded(analysis: KernelAnalysis, lines: _Lines) -> KernelAnalysis:
+    words: dict[str, str] = {}
+    accesses = []
+    for result in analysis.accesses:
+        index = result.access.index
+        shown = _shown(index, result.access.span, lines)
+        if shown != index:
+            words.setdefault(index, shown)
+        accesses.append(replace(result, access=replace(result.access, index=shown)))
+    if not words:
+        return analysis
+    return replace(
+        analysis,
+        accesses=tuple(_reason(result, words) for result in accesses),
+        trials=tuple(_trial(trial, words) for trial in analysis.trials),
+    )
+
+
+def _shown(index: str, span: Span, lines: _Lines) -> str:
+    if not (_CALL.search(index) or _SELF.search(index)):
+        return index
+    line = lines.at(span)
+    if "".join(index.split()) in "".join(line.split()):
+        return index
+    if _CALL.search(index) and 1 <= span.column <= len(line):
+        start = span.column - 1
+        found = line[start : expression_end(line, start)].strip()
+        if 0 < found.count("(") == found.count(")") and found.count("[") == found.count("]"):
+            return " ".join(found.split())
+    return index if _SELF.search(line) else _SELF.sub("this", index)
+
+
+def _reason(result: AccessResult, words: dict[str, str]) -> AccessResult:
+    return replace(result, reason=_replaced(result.reason, words))
+
+
+def _trial(trial: Trial, words: dict[str, str]) -> Trial:
+    return replace(
+        trial,
+        change=_replaced(trial.change, words),
+        description=_replaced(trial.description, words),
+    )
+
+
+def _replaced(text: str, words: dict[str, str]) -> str:
+    for before, after in words.items():
+        text = text.replace(f"`{before}`", f"`{after}`")
+    return text

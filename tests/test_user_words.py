@@ -10,6 +10,9 @@ import coalescecheck
 
 TEXT = """
 #include "tile.cuh"
+namespace cfg {{
+extern __device__ int width;
+}}
 template <int N> __device__ float &pick(float (*s)[N], int r, int c) {{ return s[r][c]; }}
 #define AT(r, c) tile.at(r, c)
 // coalescecheck: block(32,32) grid(4)
@@ -47,6 +50,9 @@ struct Tile {
         pytest.param("tile.add(1);", ["at(1, 2)", "this->sum"], id="members in a header"),
         pytest.param("rows[y][abs(x)] = 1;", ["rows[y][abs(x)]"], id="a known function"),
         pytest.param("rows[y][x] = 1;", ["rows[y][x]"], id="no function"),
+        pytest.param(
+            "rows[y][cfg::width] = 1;", ["cfg::width", "rows[y][cfg::width]"], id="a namespace"
+        ),
         pytest.param("out[x] = __ldg(in + x);", ["*(in + x)", "out[x]"], id="an intrinsic"),
     ],
 )

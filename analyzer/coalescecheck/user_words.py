@@ -19,6 +19,7 @@ from coalescecheck.source import Span
 
 _CALL = re.compile(r"\w\(")
 _SELF = re.compile(r"\bself\b")
+_SCOPED = re.compile(r"\w__\w")  # ``ns::name``
 
 
 def in_user_words(
@@ -65,17 +66,26 @@ def _reworded(analysis: KernelAnalysis, lines: _Lines) -> KernelAnalysis:
 
 
 def _shown(index: str, span: Span, lines: _Lines) -> str:
-    if not (_CALL.search(index) or _SELF.search(index)):
+    named = _CALL.search(index) or _SCOPED.search(index)
+    if not (named or _SELF.search(index)):
         return index
     line = lines.at(span)
     if "".join(index.split()) in "".join(line.split()):
         return index
-    if _CALL.search(index) and 1 <= span.column <= len(line):
+    if named and 1 <= span.column <= len(line):
         start = span.column - 1
         found = line[start : expression_end(line, start)].strip()
-        if 0 < found.count("(") == found.count(")") and found.count("[") == found.count("]"):
+        if _is_whole(found, index):
             return " ".join(found.split())
     return index if _SELF.search(line) else _SELF.sub("this", index)
+
+
+def _is_whole(found: str, index: str) -> bool:
+    """Whether the source's expression ends where that of kernel C does, as far as one can see."""
+    balanced = found.count("(") == found.count(")") and found.count("[") == found.count("]")
+    if _CALL.search(index):
+        return balanced and "(" in found
+    return balanced and found.count("[") == index.count("[") and not found.endswith("(")
 
 
 def _reason(result: AccessResult, words: dict[str, str]) -> AccessResult:

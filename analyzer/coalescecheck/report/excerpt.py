@@ -16,7 +16,7 @@ CLOSING = {"(": ")", "[": "]", "{": "}"}
 NAME = re.compile(r"[A-Za-z_0-9]+")
 JOINT = re.compile(r"->|::|\.")
 CAST = re.compile(r"\([\w\s:<>,]*\*[\s*]*(?:const\s*)?\)(?=[\w\s&*(])")  # to a pointer
-ARGUMENTS = re.compile(r"<[\w\s,:*&<>]*>(?=\()")  # of a template function or a cast
+ARGUMENTS = re.compile(r"<[\w\s,:*&<>]*>(?=\(|::)")  # of a template function or a cast
 
 
 def excerpt(text: str, number: int, columns: Sequence[int]) -> tuple[str, str] | None:

@@ -108,6 +108,7 @@ class Settings:
             options = make_options(**merged)
             parsed = make_options(**told)
         except UsageError as error:
+            make_options(**self.given)  # it may be the command line that is wrong
             raise UsageError(f"{error} ({self.config.path})") from None
         launch = Told(parsed.block, parsed.grid, parsed.params, self.config.path)
         return replace(options, config=launch, root=str(self.config.folder))

@@ -81,6 +81,23 @@ __global__ void column(float *out, const float *in)
     out[blockIdx.x * 4 + y] = all[3 - y];
 }
 """
+# The same, for so long that few blocks can be simulated.
+LONG_COLUMN = """
+__global__ void column(float *out, const float *in, int n)
+{
+    __shared__ float all[4];
+    int y = threadIdx.y;
+    all[y] = in[blockIdx.x * 4 + y];
+    for (int k = 0; k < n; ++k) {
+        all[y] *= 2;
+        all[y] += in[k];
+        all[y] *= 3;
+        all[y] += in[2 * k];
+    }
+    __syncthreads();
+    out[blockIdx.x * 4 + y] = all[3 - y];
+}
+"""
 # Two parts of a row, 16 threads wide.
 HALO = """
 __global__ void halo(float *out, const float *in)
@@ -140,6 +157,7 @@ __global__ void flip(float *out, const float *in)
         pytest.param(PARTS + LAUNCH, [], id="parts of a size that is not known overlap"),
         pytest.param(LONG, [], id="parts of a size that was made smaller overlap"),
         pytest.param(COLUMN, [], id="threads that the assumed block has along x"),
+        pytest.param(LONG_COLUMN, [], id="threads that no block has that could be tried"),
         pytest.param(ONE_WIDE, [], id="a block that is one thread wide"),
         pytest.param(HALO, [], id="a row of the assumed block is longer than a part"),
         pytest.param(LAST, [], id="a size that does not go with the grid"),

@@ -31,6 +31,8 @@ struct Tile {
     __device__ float &at(int r, int c) { return cells[r][c]; }
     __device__ float &operator()(int r, int c) { return cells[r][c]; }
     __device__ float *row(int r) { return cells[r]; }
+    __device__ float *operator[](int r) { return cells[r]; }
+    __device__ float &operator*() { return cells[0][0]; }
     __device__ void add(float v) { sum = v; at(1, 2) = v; }
 };
 """
@@ -41,6 +43,8 @@ struct Tile {
     [
         pytest.param("tile.at(y, x) = 1;", ["tile.at(y, x)"], id="a reference from a method"),
         pytest.param("tile(y,  x) = 1;", ["tile(y, x)"], id="from an operator"),
+        pytest.param("tile[y][x] = 1;", ["tile[y][x]"], id="from an index"),
+        pytest.param("*tile = 1;", ["*tile"], id="from a star"),
         pytest.param("tile.row(y)[x] = 1;", ["tile.row(y)[x]"], id="a pointer from a method"),
         pytest.param("*tile.row(y) = 1;", ["*tile.row(y)"], id="what it points to"),
         pytest.param("pick<32>(rows, y, x) = 1;", ["pick<32>(rows, y, x)"], id="a template"),

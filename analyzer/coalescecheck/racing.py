@@ -69,7 +69,8 @@ def races(question: Question, runs: Runs) -> tuple[Race, ...]:
         return ()
     every = list(runs)
     if _is_made_up(question, runs):
-        every = _tried(question, runs, found)
+        every, others = _tried(question, runs, found)
+        found = [race for race in found if _is_settled(question, others, race)]
     if not every:
         return ()
     kept: dict[tuple[object, ...], Race] = {}
@@ -137,21 +138,33 @@ def _meeting(kernel: Kernel, race: Seen) -> Meeting:
 
 def _tried(
     question: Question, runs: Runs, found: Sequence[Seen]
-) -> list[tuple[Sample, Simulation]]:
-    """The runs that a launch may be like, and further ones until no race is left to doubt."""
-    every = [(sample, run) for sample, run in runs if not run.out_of_bounds]
+) -> tuple[list[tuple[Sample, Simulation]], Runs]:
+    """The runs that a launch may be like, with further ones until no race is left to doubt; and the
+    further ones alone."""
+    first = [(sample, run) for sample, run in runs if not run.out_of_bounds]
+    more: list[tuple[Sample, Simulation]] = []
     several_only = _may_be_beyond(question)
     steps = 0
     for sample in _others(question):
-        asked = _by_size(every)[0] if several_only else every
+        asked = _by_size([*first, *more])[0] if several_only else [*first, *more]
         left = [race for race in found if all(_shows(run, race) for _, run in asked)]
         if not left or steps > ENOUGH_STEPS:
             break
         run = _run(question.kernel, sample)
         steps += run.steps
         if not run.out_of_bounds:
-            every.append((sample, run))
-    return every
+            more.append((sample, run))
+    return [*first, *more], more
+
+
+def _is_settled(question: Question, others: Runs, race: Seen) -> bool:
+    """Whether a further sample came to the race, or to the end without it; where the block is not
+    known one with another block than the first that comes to mind."""
+    return any(
+        _reaches(run, race) or run.blocks == len(sample.blocks)
+        for sample, run in others
+        if question.launch.block is not None or sample.launch.block != SAMPLE_BLOCK
+    )
 
 
 def _is_made_up(question: Question, runs: Runs) -> bool:
@@ -167,7 +180,7 @@ def _others(question: Question) -> Iterator[Sample]:
     """Samples at sizes that are no smaller than the block, for blocks that the kernel may have; and
     with one block that covers all."""
     launch = question.launch
-    for block in (launch.block,) if launch.block else (SAMPLE_BLOCK, *_blocks(question.kernel)):
+    for block in (launch.block,) if launch.block else (*_blocks(question.kernel), SAMPLE_BLOCK):
         shared = launch.shared_bytes or ENOUGH_SHARED
         concrete = replace(launch, block=block, shared_bytes=shared)
         yield from _sized(question, concrete, -(-block.size // WARP_SIZE) * WARP_SIZE)

@@ -20,6 +20,7 @@ from coalescecheck.source import Span
 _CALL = re.compile(r"\w\(")
 _SELF = re.compile(r"\bself\b")
 _SCOPED = re.compile(r"\w__\w")  # ``ns::name``
+_METHOD = re.compile(r"\w__\w+\(")  # which may be an operator
 
 
 def in_user_words(
@@ -83,6 +84,8 @@ def _shown(index: str, span: Span, lines: _Lines) -> str:
 def _is_whole(found: str, index: str) -> bool:
     """Whether the source's expression ends where that of kernel C does, as far as one can see."""
     balanced = found.count("(") == found.count(")") and found.count("[") == found.count("]")
+    if _METHOD.search(index):
+        return balanced and bool(found)
     if _CALL.search(index):
         return balanced and "(" in found
     return balanced and found.count("[") == index.count("[") and not found.endswith("(")

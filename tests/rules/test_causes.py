@@ -259,6 +259,16 @@ def test_every_lane_walks_a_row(tmp_path: Path) -> None:
     assert finding.reason.startswith("each lane walks a row of its own: 8 iterations")
 
 
+@pytest.mark.parametrize(("step", "rule"), [(4, "CC106"), (5, "CC101"), (7, "CC101")])
+def test_a_walk_of_which_hardly_two_steps_share_a_sector_is_none(
+    step: int, rule: str, tmp_path: Path
+) -> None:
+    loop = f"for (int k = 0; k < 512; ++k) s += a[i * 4096 + {step} * k];"
+    text = line("float *o, const float *a", f"float s = 0; {loop} o[i] = s;")
+    (finding,) = findings(text, tmp_path, [*CAUSES, "CC101"])
+    assert finding.rule == rule
+
+
 @pytest.mark.parametrize(
     ("trips", "pitch", "expected"),
     [

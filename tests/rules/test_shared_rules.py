@@ -182,6 +182,21 @@ def test_a_race_of_the_lanes_of_a_warp_on_one_line(
     assert finding.advice == advice
 
 
+def test_a_barrier_before_a_function_that_stands_further_up(tmp_path: Path) -> None:
+    text = """
+__device__ float last(const float *s) { return s[63 - threadIdx.x]; }
+// coalescecheck: block(64) grid(4)
+__global__ void k(float *out)
+{
+    __shared__ float s[64];
+    s[threadIdx.x] = threadIdx.x;
+    out[blockIdx.x * 64 + threadIdx.x] = last(s);
+}
+"""
+    (found,) = findings(tmp_path, text, "CC401")
+    assert found.advice == "a __syncthreads() is needed after line 7, before what line 2 does"
+
+
 LOOP = "for (int i = 0; i < 4; ++i) {{ {} {} {} }}"
 STORE, READ, BARRIER = "s[t] = in[t + i];", "sum += s[63 - t];", "__syncthreads();"
 

@@ -120,7 +120,12 @@ def _advice(analysis: KernelAnalysis, race: Race) -> str:
     if _comes_first(analysis, race):
         if race.kind == "WAR" and unit == "column" and places[0] > places[1]:  # s[i] += s[i + 1]
             return f"keep what is read in a variable, and put a {barrier} before the write"
-        return f"a {barrier} is needed between {unit}s {min(places)} and {max(places)}"
+        if places[0] < places[1]:
+            return f"a {barrier} is needed between {unit}s {places[0]} and {places[1]}"
+        # the later one is in a function that is called, further up in the file
+        return (
+            f"a {barrier} is needed after {unit} {places[0]}, before what {unit} {places[1]} does"
+        )
     return f"a {barrier} is needed after {unit} {places[0]}, before {unit} {places[1]} runs again"
 
 

@@ -410,7 +410,26 @@ def test_a_float3_is_three_requests_of_the_same_sectors(tmp_path: Path) -> None:
     assert load.message == (
         "global load a[i]: 3 requests of 4 bytes per lane, 12 sectors each (36 where 12 would do)"
     )
-    assert load.advice.startswith("pad float3 to 16 bytes")
+    assert load.advice == "use float4, or an array per member"
+
+
+@pytest.mark.parametrize(
+    ("before", "element", "advice"),
+    [
+        pytest.param("", "uchar3", "use uchar4, or an array per member", id="CUDA's own"),
+        pytest.param("", "double3", "keep the members of double3 in separate arrays, one element "
+                     "per lane", id="wider than an access"),
+        pytest.param("struct Three { float a, b, c; };", "Three", "pad Three to 16 bytes with that "
+                     "alignment, or use an array per member", id="the user's"),
+        pytest.param("struct curandStateXORWOW { int d[6]; };", "curandStateXORWOW", "",
+                     id="a library's, which nobody can change"),
+    ],
+)  # fmt: skip
+def test_what_to_do_about_a_split_type(
+    before: str, element: str, advice: str, tmp_path: Path
+) -> None:
+    code = before + line(f"{element} *o, const {element} *a", "o[i] = a[i];")
+    assert {f.advice for f in findings(code, tmp_path, CAUSES)} == {advice}
 
 
 def test_alignment_alone_may_join_the_requests(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def lane_step(result: AccessResult) -> str:
             lanes = "all lanes" if result.pattern == "broadcast" else "lanes of a row of the block"
             return f"{lanes} use one address"
         case stride:
-            return f"lanes step {stride} bytes"
+            return f"lanes step {stride} {'byte' if stride in (1, -1) else 'bytes'}"
 
 
 def dims(value: Dim3) -> str:

@@ -468,3 +468,12 @@ def test_the_costliest_of_a_launch_comes_first(tmp_path: Path) -> None:
     )
     # 64 x 4 sectors against 28 of the other, although its ratio is only 2
     assert (often.rule, often.ratio, once.rule, once.ratio) == ("CC101", 2.0, "CC105", 8.0)
+
+
+def test_one_byte_is_no_bytes(tmp_path: Path) -> None:
+    code = "struct Bytes { char r, g, b, a; };" + line("Bytes *p", "p[i].r = 1;")
+    (found,) = findings(code, tmp_path, CAUSES)
+    assert "one member, 1 byte, of each 4-byte Bytes" in found.message
+    walk = "int s = 0; for (int k = 0; k < 512; ++k) s += a[i * 512 + k]; o[i] = s;"
+    (found,) = findings(line("int *o, const char *a", walk), tmp_path, CAUSES)
+    assert found.message.endswith("lanes step 512 bytes, the loop 1 byte")

@@ -69,7 +69,7 @@ class ColumnWalk(Rule):
             severity = judged(analysis, result, cost.ratio)
             if severity is None:
                 continue
-            step = f"{wording.lane_step(result)}, the loop {walk} bytes"
+            step = f"{wording.lane_step(result)}, the loop {wording.plural(walk, 'byte')}"
             uses = wording.number(SECTOR_BYTES / walk)
             yield self.finding(
                 analysis,

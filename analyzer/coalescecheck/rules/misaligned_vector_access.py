@@ -84,8 +84,8 @@ class MisalignedVectorAccess(Rule):
             analysis,
             result,
             Severity.WARNING,
-            f"{wording.what(result)}: {width}-byte access, but it starts {offset % width} bytes "
-            f"behind a multiple of {width}",
+            f"{wording.what(result)}: {width}-byte access, but it starts "
+            f"{wording.plural(offset % width, 'byte')} behind a multiple of {width}",
             reason="a misaligned vector access faults, unless "
             f"{wording.array(result.array)} itself is passed from such a place",
             advice=f"start at a multiple of {width} bytes",

@@ -14,6 +14,7 @@ from coalescecheck.array_uses import blanked, end_of_block, line_start
 from coalescecheck.ir.kernel import Array
 
 OF_ARRAYS = ("pad", "swizzle")  # the changes of one shared array
+MOST_AGAIN = 40  # analyses of other kernels for the changes of one file; beyond, none is known
 Again = Callable[[KernelAnalysis, Trial, str], Trial | None]
 
 
@@ -97,6 +98,7 @@ class _Shared:
     ) -> None:
         self._path, self._sharing, self._again, self._others = path, sharing, again, others
         self._said: dict[tuple[int, str, tuple[str, int, str]], Trial | None] = {}
+        self._made = 0
 
     def suiting(self, analysis: KernelAnalysis, trial: Trial) -> Trial | None:
         """The trial in words that are right for all who have its array; None where one loses by
@@ -143,7 +145,11 @@ class _Shared:
         key = (id(other), name, _what(trial))
         if key not in self._said:
             same = [t for t in other.trials if (t.array, _what(t)) == (name, key[2])]
-            self._said[key] = same[0] if same else self._again(other, trial, name)
+            self._made += not same
+            if same or self._made > MOST_AGAIN:
+                self._said[key] = next(iter(same), None)
+            else:
+                self._said[key] = self._again(other, trial, name)
         return self._said[key]
 
 

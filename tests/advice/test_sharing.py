@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import coalescecheck
+from coalescecheck import sharing
 
 FLIP = """
 __shared__ float tile[32][32];
@@ -168,3 +169,12 @@ def test_a_race_names_the_array_as_it_is_declared(tmp_path: Path) -> None:
     messages = [each.message for each in coalescecheck.analyze(path, select=["CC401"]).findings]
     assert messages
     assert all(message.startswith("tile: ") for message in messages)
+
+
+def test_what_takes_too_many_analyses_is_not_proposed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = FLIP.format(use="tile[y][x] = in[i];")
+    assert named(proposed(tmp_path, text)) == ["pad", "swizzle"]
+    monkeypatch.setattr(sharing, "MOST_AGAIN", 1)
+    assert named(proposed(tmp_path, text)) == ["pad"]

@@ -30,7 +30,7 @@ def with_edits(
     of a changed text.  ``whole`` tells that all kernels of the file are among them."""
     if not any(each.trials for each in analyses):
         return tuple(analyses)
-    sharing = Sharing(text, analyses, whole=whole)
+    sharing = Sharing(path, text, analyses, whole=whole)
     pads = _Pads(path, text, sharing)
     padded = [
         replace(each, trials=tuple(pads.located(each, trial) for trial in each.trials))

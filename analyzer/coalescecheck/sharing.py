@@ -11,6 +11,8 @@ from dataclasses import replace
 
 from coalescecheck.analysis import KernelAnalysis, Trial
 from coalescecheck.array_uses import blanked, end_of_block, line_start
+from coalescecheck.errors import SourceError
+from coalescecheck.frontend.reading import read_source
 from coalescecheck.ir.kernel import Array
 
 OF_ARRAYS = ("pad", "swizzle")  # the changes of one shared array
@@ -21,8 +23,10 @@ Again = Callable[[KernelAnalysis, Trial, str], Trial | None]
 class Sharing:
     """Which kernels of a file a change of a shared array concerns."""
 
-    def __init__(self, text: str, analyses: Sequence[KernelAnalysis], *, whole: bool) -> None:
-        self._code, self.analyses = blanked(text), analyses
+    def __init__(
+        self, path: str, text: str, analyses: Sequence[KernelAnalysis], *, whole: bool
+    ) -> None:
+        self._codes, self.analyses = {path: blanked(text)}, analyses  # by file
         self._all_read = whole and all(each.status == "analysed" for each in analyses)
 
     def of(self, analysis: KernelAnalysis, array: Array) -> list[KernelAnalysis]:
@@ -34,8 +38,16 @@ class Sharing:
         return found if all(_has(each, array) == 1 for each in found) else []
 
     def is_own(self, analysis: KernelAnalysis, array: Array) -> bool:
-        """Whether the array is declared in the body of the kernel."""
-        return _is_inside(self._code, analysis.span.line, array.span.line)
+        """Whether the array is declared in the body of the kernel, maybe in a header."""
+        file = analysis.span.file
+        if array.span.file != file:
+            return False
+        if file not in self._codes:
+            try:
+                self._codes[file] = blanked(read_source(file))
+            except SourceError:
+                self._codes[file] = ""
+        return _is_inside(self._codes[file], analysis.span.line, array.span.line)
 
 
 def _has(analysis: KernelAnalysis, array: Array) -> int:
@@ -71,8 +83,7 @@ def reconciled(
     ``again`` makes the change of a trial to an array of another analysis; ``others`` are those of
     the kernels of the file that were not asked for.
     """
-    shared = _Shared(path, Sharing(text, analyses, whole=True), again, others)
-    shared = _Shared(path, Sharing(text, analyses, whole=True), again, others)
+    shared = _Shared(Sharing(path, text, analyses, whole=True), again, others)
     return tuple(
         replace(
             each,
@@ -91,12 +102,11 @@ class _Shared:
 
     def __init__(
         self,
-        path: str,
         sharing: Sharing,
         again: Again,
         others: Callable[[], Sequence[KernelAnalysis]],
     ) -> None:
-        self._path, self._sharing, self._again, self._others = path, sharing, again, others
+        self._sharing, self._again, self._others = sharing, again, others
         self._said: dict[tuple[int, str, tuple[str, int, str]], Trial | None] = {}
         self._made = 0
 
@@ -135,8 +145,7 @@ class _Shared:
     def _concerned(self, analysis: KernelAnalysis, array: Array) -> list[KernelAnalysis] | None:
         """All who may have the array; None where one of them is not known in full."""
         every = [each for each in self._sharing.analyses if each.span == analysis.span]
-        mine = {array.span.file, analysis.span.file} == {self._path}
-        if not mine or not self._sharing.is_own(analysis, array):
+        if not self._sharing.is_own(analysis, array):
             every = [*self._sharing.analyses, *self._others()]
         return every if all(each.status == "analysed" for each in every) else None
 

@@ -178,3 +178,21 @@ def test_what_takes_too_many_analyses_is_not_proposed(
     assert named(proposed(tmp_path, text)) == ["pad", "swizzle"]
     monkeypatch.setattr(sharing, "MOST_AGAIN", 1)
     assert named(proposed(tmp_path, text)) == ["pad"]
+
+
+def test_an_array_of_a_kernel_in_a_header_is_its_own(tmp_path: Path) -> None:
+    """What nobody knows of another kernel of the file does not matter to it."""
+    header = (
+        "#pragma once\n__global__ void one(float *out, const float *in)\n{\n"
+        "    __shared__ float tile[32][32];\n"
+        "    tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * 32 + threadIdx.x];\n"
+        "    __syncthreads();\n"
+        "    out[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];\n}\n"
+    )
+    (tmp_path / "one.cuh").write_text(header, encoding="utf-8")
+    text = (
+        '#include "one.cuh"\n'
+        "__global__ void other(float *out, float *in) { out[threadIdx.x] = unknown(in); }\n"
+        "void run(float *a) { one<<<4, dim3(32, 32)>>>(a, a); other<<<1, 64>>>(a, a); }\n"
+    )
+    assert named(proposed(tmp_path, text)) == ["pad", "swizzle"]

@@ -81,3 +81,32 @@ def test_what_is_proposed_is_named_alike(tmp_path: Path) -> None:
     said = [f.description for each in found for f in each.fixes]
     assert "load `this->x` and the element behind it as one `float2`" in said
     assert not any("self" in words for words in (*said, *(each.message for each in found)))
+
+
+def test_an_instance_of_a_template_is_no_member_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "template <typename T> struct Vec { T x, y; };\n"
+        "template <> struct Vec<float> { float x, y; };\n"
+        "// coalescecheck: block(64) grid(4)\n"
+        "__global__ void k(Vec<float> *out) { out[threadIdx.x].x = 1; }\n",
+        encoding="utf-8",
+    )
+    (kernel,) = coalescecheck.analyze(path).kernels
+    assert not any("::" in array.element for array in kernel.arrays.values())
+
+
+def test_a_type_in_a_namespace(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "namespace geo { struct __align__(4) Pair { float x, y; }; }\n"
+        "// coalescecheck: block(64) grid(4)\n"
+        "__global__ void k(geo::Pair *out, const geo::Pair *in)\n"
+        "{ int i = blockIdx.x * 64 + threadIdx.x; out[i] = in[i]; out[i].x = in[i + 4].y; }\n",
+        encoding="utf-8",
+    )
+    found = list(coalescecheck.analyze(path).findings)
+    said = [f"{each.message} {each.reason} {each.advice}" for each in found]
+    said += [fix.description for each in found for fix in each.fixes]
+    assert any("geo::Pair" in words for words in said)
+    assert not any("geo__Pair" in words for words in said)

@@ -28,7 +28,7 @@ def in_user_words(
 ) -> tuple[KernelAnalysis, ...]:
     """The analyses of the file at ``path``."""
     lines = _Lines(path, text)
-    return tuple(_reworded(each, lines) for each in analyses)
+    return tuple(_with_types(_reworded(each, lines), text) for each in analyses)
 
 
 class _Lines:
@@ -46,6 +46,41 @@ class _Lines:
                 self._files[span.file] = []
         lines = self._files[span.file]
         return lines[span.line - 1] if 1 <= span.line <= len(lines) else ""
+
+
+def _with_types(analysis: KernelAnalysis, text: str) -> KernelAnalysis:
+    """The types of elements as the user wrote them, where the file declares them."""
+    named = {array.element for array in analysis.arrays.values()}
+    named |= {result.access.element for result in analysis.accesses}
+    words = {name: _type(name, text) for name in named if _SCOPED.search(name)}
+    if all(name == shown for name, shown in words.items()):
+        return analysis
+    return replace(
+        analysis,
+        arrays={
+            name: replace(array, element=words.get(array.element, array.element))
+            for name, array in analysis.arrays.items()
+        },
+        accesses=tuple(
+            replace(
+                each,
+                access=replace(
+                    each.access, element=words.get(each.access.element, each.access.element)
+                ),
+            )
+            for each in analysis.accesses
+        ),
+        trials=tuple(_trial(trial, words) for trial in analysis.trials),
+    )
+
+
+def _type(name: str, text: str) -> str:
+    """``ns::Pair`` for ``ns__Pair``, where the text has a namespace and a type of these names."""
+    *scopes, last = name.split("__")
+    around = all(re.search(rf"\b(?:namespace|struct|class)\s+{s}\b", text) for s in scopes)
+    kinds = r"\b(?:struct|class|union)\b"
+    inside = re.search(rf"{kinds}[^;{{}}<]*\b{last}\s*(?:final\s*)?[:{{]", text)
+    return "::".join((*scopes, last)) if around and inside and all(scopes) else name
 
 
 def _reworded(analysis: KernelAnalysis, lines: _Lines) -> KernelAnalysis:

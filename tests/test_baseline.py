@@ -71,6 +71,73 @@ def test_a_known_finding_stays_known(folder: Path, before: str, after: str) -> N
     assert call(folder, "--baseline", path).exit_code == 0
 
 
+TWO = """
+__global__ void first(float *out, const float *in) { out[threadIdx.x] = in[8 * threadIdx.x]; }
+__global__ void second(float *out, const float *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[8 * i];
+    out[4 * i] = in[i];
+}
+void run(float *out, const float *in)
+{
+    first<<<4, 64>>>(out, in);
+    second<<<4, 64>>>(out, in);
+}
+"""
+COPY = """
+__global__ void copy(float *out, const float *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[8 * i];
+    out[4 * i] = in[i];
+}
+void again(float *out, const float *in) { copy<<<4, 64>>>(out, in); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "more", "shown"),
+    [
+        pytest.param("second", "other", "", [], id="a new name"),
+        pytest.param("first", "other", "", [], id="a name that is on the line itself"),
+        pytest.param("second", "third", COPY, ["copy", "copy", "third", "third"], id="two heirs"),
+        pytest.param("none", "none", COPY, ["copy", "copy"], id="a copy beside the old one"),
+        pytest.param("out[4 * i] = in[i];\n}\nvoid run", "}\nvoid run", "", [], id="one is mended"),
+        pytest.param(
+            "second",
+            "// second\nvoid other",
+            "",
+            ["other", "other"],
+            id="a comment knows the old one",
+        ),
+    ],
+)
+def test_kernels_with_new_names(
+    folder: Path, old: str, new: str, more: str, shown: list[str]
+) -> None:
+    path = folder / "src" / "a.cu"
+    path.write_text(TWO, encoding="utf-8")
+    known = str(folder / "known.json")
+    assert "3 findings recorded" in call(folder, "--write-baseline", known).stderr
+    text = TWO.replace("void second", "// second\nvoid other") if "//" in new else TWO
+    text = text.replace("second<<<", "other<<<") if "//" in new else text.replace(old, new)
+    path.write_text(text + more, encoding="utf-8")
+    found = json.loads(call(folder, "--baseline", known, "--format", "json").stdout)
+    assert sorted(each["kernel"] for each in found["files"][0]["findings"]) == shown
+
+
+def test_a_new_name_and_a_new_line_are_not_known(folder: Path) -> None:
+    """What was known of the old kernel is not all in the new one: it may be another."""
+    path = folder / "src" / "a.cu"
+    path.write_text(TWO, encoding="utf-8")
+    known = str(folder / "known.json")
+    call(folder, "--write-baseline", known)
+    path.write_text(TWO.replace("second", "other").replace("4 * i", "2 * i"), encoding="utf-8")
+    found = json.loads(call(folder, "--baseline", known, "--format", "json").stdout)
+    assert [each["kernel"] for each in found["files"][0]["findings"]] == ["other", "other"]
+
+
 def test_a_second_finding_like_a_known_one_is_new(folder: Path) -> None:
     path = written(folder)
     rewrite(folder, "    out[i] = in[8 * i];", "    out[i] = in[8 * i];\n    out[i] = in[8 * i];")

@@ -296,3 +296,41 @@ def test_the_python_api_gives_objects(fake: Fake) -> None:
     report: Any = coalescecheck.analyze(PATH, block="32x8", params={"n": 512})
     assert isinstance(report, coalescecheck.Report)
     assert [finding.rule for finding in report.findings] == ["CC101"]
+
+
+def test_a_message_stays_on_its_line(tmp_path: Path) -> None:
+    """The name of a file gives no commands to a log or a terminal."""
+    path = tmp_path / "a\n::error::pwned\x1b]0;title\x07.cu"
+    path.write_text("__global__ void k(float *o) { o[0] = f(); ", encoding="utf-8")
+    result = CliRunner().invoke(main, [str(path), "--no-config"])
+    lines = result.stderr.splitlines()
+    assert lines
+    assert all("a ::error::pwned\ufffd]0;title\ufffd.cu" in line for line in lines)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device")
+@pytest.mark.parametrize(
+    ("shell", "code", "said"),
+    [
+        pytest.param("> /dev/full", 2, "error: cannot write: No space left on device", id="full"),
+        pytest.param("--explain CC101 > /dev/full", 2, "No space left on device", id="a page"),
+        pytest.param(">&-", 1, "warning: ", id="no stdout"),
+        pytest.param("> /dev/null 2>&-", 1, "", id="no stderr"),
+        pytest.param("2> /dev/full > /dev/null", 2, "", id="no room for messages"),
+        pytest.param("| head -1", 0, "", id="a reader that has seen enough"),
+    ],
+)
+def test_an_output_that_takes_nothing(tmp_path: Path, shell: str, code: int, said: str) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "__global__ void k(float *a) { a[8 * threadIdx.x] = f(); }\n"
+        "void r(float *a) { k<<<4, 64>>>(a); }\n",
+        encoding="utf-8",
+    )
+    command = f"{sys.executable} -m coalescecheck --no-config {path} {shell}"
+    ran = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    assert ran.returncode == code
+    assert said in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert "internal error" not in ran.stderr
+    assert "Exception ignored" not in ran.stderr

@@ -302,3 +302,14 @@ def test_any_text_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, t
             Settings(config.load(str(path)), {}).options  # noqa: B018
         except UsageError as error:
             assert name in str(error)  # noqa: PT017 - both outcomes are right
+
+
+def test_a_wrong_command_line_is_not_blamed_on_the_file(tmp_path: Path) -> None:
+    write(tmp_path, "pyproject.toml", "[tool.coalescecheck]\nblock = 32\n")
+    path = write(tmp_path, "a.cu", KERNEL)
+    for option in ("--block=0x8", "--arch=sm_1", "--param=n"):
+        result = CliRunner().invoke(main, [path, option])
+        assert result.exit_code == 2
+        assert "pyproject.toml" not in result.stderr
+    write(tmp_path, "pyproject.toml", "[tool.coalescecheck]\nblock = '0x8'\n")
+    assert "pyproject.toml)" in CliRunner().invoke(main, [path, "--grid=4"]).stderr

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from coalescecheck.errors import UsageError
+from coalescecheck.errors import SourceError, UsageError
 from coalescecheck.files import Exclusions, excluded, source_files
+from coalescecheck.frontend.reading import read_source
 
 TREE = (
     "a.cu build/b.cu build/keep/c.cu deep/d.cuh deep/build/e.cu deep/f_gen.cu deep/g.cu "
@@ -107,3 +108,19 @@ def test_whether_a_pattern_leaves_one_file_out(
 def test_a_damaged_ignore_file_costs_nothing(tree: Path, text: bytes) -> None:
     (tree / ".gitignore").write_bytes(text)
     assert "a.cu" in found(tree)
+
+
+def test_links_to_themselves_and_to_nothing_cost_nothing(tree: Path) -> None:
+    expected = found(tree)
+    os.symlink("self.cu", tree / "self.cu")
+    os.symlink("nowhere.cu", tree / "dangling.cu")
+    os.symlink(".", tree / "again")
+    assert found(tree) == expected
+    with pytest.raises(SourceError, match="levels of symbolic links"):
+        read_source(str(tree / "self.cu"))
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no such device")
+def test_a_device_without_end_is_refused() -> None:
+    with pytest.raises(SourceError, match="more than the"):
+        read_source("/dev/zero")

@@ -81,6 +81,23 @@ __global__ void column(float *out, const float *in)
     out[blockIdx.x * 4 + y] = all[3 - y];
 }
 """
+# The same, for so long that few blocks can be simulated.
+LONG_COLUMN = """
+__global__ void column(float *out, const float *in, int n)
+{
+    __shared__ float all[4];
+    int y = threadIdx.y;
+    all[y] = in[blockIdx.x * 4 + y];
+    for (int k = 0; k < n; ++k) {
+        all[y] *= 2;
+        all[y] += in[k];
+        all[y] *= 3;
+        all[y] += in[2 * k];
+    }
+    __syncthreads();
+    out[blockIdx.x * 4 + y] = all[3 - y];
+}
+"""
 # Two parts of a row, 16 threads wide.
 HALO = """
 __global__ void halo(float *out, const float *in)
@@ -140,6 +157,7 @@ __global__ void flip(float *out, const float *in)
         pytest.param(PARTS + LAUNCH, [], id="parts of a size that is not known overlap"),
         pytest.param(LONG, [], id="parts of a size that was made smaller overlap"),
         pytest.param(COLUMN, [], id="threads that the assumed block has along x"),
+        pytest.param(LONG_COLUMN, [], id="threads that no block has that could be tried"),
         pytest.param(ONE_WIDE, [], id="a block that is one thread wide"),
         pytest.param(HALO, [], id="a row of the assumed block is longer than a part"),
         pytest.param(LAST, [], id="a size that does not go with the grid"),
@@ -220,3 +238,91 @@ def test_what_may_be_a_barrier_orders(
     path.write_text(BETWEEN.format(**({"before": "", "declared": ""} | parts)), encoding="utf-8")
     (kernel,) = coalescecheck.analyze(path).kernels
     assert [race.kind for race in kernel.races] == kinds
+
+
+# Each warp waits for its own lanes only.
+WARPS = """
+__global__ void turn(float *out, const float *in)
+{{
+    {declared};
+    int i = blockIdx.x * {size} + threadIdx.x;
+    all[threadIdx.x] = in[i];
+    __syncwarp();
+    {use}
+    out[i] = sum;
+}}
+"""
+# The sum of a block's warps, without the barrier that it needs.
+WARP_SUMS = """
+__global__ void sums(float *out, const float *in)
+{
+    __shared__ float all[32];
+    float v = in[blockIdx.x * blockDim.x + threadIdx.x];
+    if (threadIdx.x % 32 == 0)
+        all[threadIdx.x / 32] = v;
+    if (threadIdx.x < 32)
+        out[blockIdx.x * 32 + threadIdx.x] =
+            threadIdx.x < blockDim.x / 32 ? all[threadIdx.x] : 0;
+}
+"""
+MANY = "extern __shared__ float all[]"
+
+
+def raced(folder: Path, text: str) -> list[tuple[str, bool]]:
+    """Kind of each race, and whether it takes more than a warp."""
+    path = folder / "kernel.cu"
+    path.write_text(text, encoding="utf-8")
+    (kernel,) = coalescecheck.analyze(path).kernels
+    return [(race.kind, race.beyond_warp) for race in kernel.races]
+
+
+def test_races_that_only_several_warps_have(tmp_path: Path) -> None:
+    use = "float sum = all[blockDim.x - 1 - threadIdx.x];"
+    text = WARPS.format(declared=MANY, size="blockDim.x", use=use)
+    assert raced(tmp_path, text) == [("RAW", True)]
+    assert raced(tmp_path, "// coalescecheck: block(64)\n" + text) == [("RAW", False)]
+    assert raced(tmp_path, "// coalescecheck: block(32)\n" + text) == []
+    assert raced(tmp_path, WARP_SUMS) == [("RAW", True)]
+    found = list(coalescecheck.analyze(tmp_path / "kernel.cu", select=["CC401"]).findings)
+    assert [str(finding.severity) for finding in found] == ["note"]
+    assert found[0].message.endswith("(read after write), in blocks of more than 32 threads")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(
+            WARPS.format(declared=MANY, size="32", use="float sum = all[(threadIdx.x + 1) % 32];"),
+            id="a kernel for one warp, which does not ask for its block",
+        ),
+        pytest.param(
+            WARPS.format(
+                declared="__shared__ float all[32]",
+                size="blockDim.x",
+                use="float sum = all[31 - threadIdx.x];",
+            ),
+            id="room for one warp",
+        ),
+        pytest.param(
+            WARPS.format(
+                declared=MANY,
+                size="blockDim.x",
+                use="all[threadIdx.x + 32] = 2 * in[i]; __syncthreads();"
+                " float sum = all[31 - threadIdx.x % 32];",
+            ),
+            id="two parts of one warp each",
+        ),
+        pytest.param(
+            WARPS.format(
+                declared=MANY,
+                size="blockDim.x",
+                use="float sum = all[threadIdx.x / 32 * 32 + 31 - threadIdx.x % 32];",
+            ),
+            id="each warp reads its own part",
+        ),
+        pytest.param(WARP_SUMS.replace("    if (threadIdx.x < 32)", "    __syncthreads();\n"
+            "    if (threadIdx.x < 32)"), id="with the barrier"),
+    ],
+)  # fmt: skip
+def test_no_race_between_warps(tmp_path: Path, text: str) -> None:
+    assert raced(tmp_path, text) == []

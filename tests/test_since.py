@@ -161,6 +161,14 @@ def test_a_renamed_file_is_the_same_file(repo: Path) -> None:
     assert shown("src/other.cu") == []
 
 
+def test_a_renamed_kernel_is_the_same_kernel(repo: Path) -> None:
+    write(repo, "src/old.cu", STRIDED.replace("NAME", "other"))
+    assert shown() == []
+    assert since().gone == ()
+    write(repo, "src/old.cu", STRIDED.replace("NAME", "other").replace("8 *", "9 *"))
+    assert shown() == ["other"]
+
+
 def test_a_renamed_and_edited_file_shows_the_edit(repo: Path) -> None:
     (repo / "src/old.cu").unlink()
     write(repo, "src/moved/other.cu", STRIDED.replace("NAME", "old").replace("step", "../step"))

@@ -228,12 +228,14 @@ class AccessResult:
 @dataclass(frozen=True, slots=True)
 class Race:
     """Two threads of a block touch one location, one writes, and no barrier is between;
-    ``same_warp`` where only lanes of one warp meet."""
+    ``same_warp`` where only lanes of one warp meet, ``beyond_warp`` where it takes a block, whose
+    size is not known, of more than one warp."""
 
     array: str
     spans: tuple[Span, Span]
     kind: str  # RAW | WAR | WAW
     same_warp: bool = False
+    beyond_warp: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +250,8 @@ class Trial:
     ``assumptions`` what only the new numbers rely on.  ``lanes_after`` is the sample request after
     the change.  ``amount`` is the number of elements a pad adds, ``operand`` what a swizzle
     combines a column with, as C of the row ``r``; ``in_rows`` tells that every access of the array
-    certainly stays in its row; ``edit`` is the change of the source, where it is a local one.
+    certainly stays in its row; ``simulated`` that a simulation of the change agrees with all of
+    ``after``; ``edit`` is the change of the source, where it is a local one.
     """
 
     kind: str
@@ -263,14 +266,18 @@ class Trial:
     amount: int = 0
     operand: str = ""
     in_rows: bool = False
+    simulated: bool = False
     edit: Edit | None = None
+
+    @property
+    def harms(self) -> bool:
+        """An access gets worse."""
+        return any(self.after[i] > self.before[i] for i in self.before)
 
     @property
     def helps(self) -> bool:
         """No access gets worse and at least one gets better."""
-        return all(self.after[i] <= self.before[i] for i in self.before) and any(
-            self.after[i] < self.before[i] for i in self.before
-        )
+        return not self.harms and any(self.after[i] < self.before[i] for i in self.before)
 
     def helps_with(self, access: int) -> bool:
         """Whether it is worth proposing for one access: a tenth of its cost goes, or more."""
@@ -286,7 +293,8 @@ class KernelAnalysis:
     construct or access was lost; ``diagnostics`` say which) or failed (``reason``).
     ``totals`` is None for a kernel that failed.  ``shared_steps`` are the distances in bytes by
     which an index moves the accesses of each shared array with rows, None where one of them is
-    not known.  ``arch`` is the architecture it was analysed for (``sm_80``).
+    not known, or where another kernel with the array may move by its rows.  ``arch`` is the
+    architecture it was analysed for (``sm_80``).
     """
 
     name: str

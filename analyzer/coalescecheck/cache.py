@@ -59,10 +59,11 @@ def default_folder() -> Path | None:
 
 
 class Cache:
-    """The entries in one folder, one per file and set of options."""
+    """The entries in one folder, one per file and set of options; all are made anew where none
+    is to be read (``reading``)."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, *, reading: bool = True) -> None:
+        self._folder, self._reading = folder, reading
         self._code = _own_code()
 
     def state(self, path: str, options: Options) -> bytes | None:
@@ -79,6 +80,8 @@ class Cache:
     ) -> FileReport | None:
         """The report of the file that was made in the same ``state``; ``again`` analyses the file
         where its kernels turn out to be damaged."""
+        if not self._reading:
+            return None
         try:
             data = self._entry(path, options).read_bytes()
         except (OSError, ValueError):

@@ -24,6 +24,7 @@ from click.core import ParameterSource
 from coalescecheck import __version__, wording
 from coalescecheck import progress as progress_bar
 from coalescecheck.arch import ARCHS, DEFAULT_ARCH
+from coalescecheck.command import Command
 from coalescecheck.config import Settings
 from coalescecheck.config import find as find_config
 from coalescecheck.config import load as load_config
@@ -33,6 +34,7 @@ from coalescecheck.isolation import Defect, isolated
 from coalescecheck.options import EMITS, THRESHOLDS, Options, parse_sweep
 from coalescecheck.report import FORMATS
 from coalescecheck.report.model import Terminal
+from coalescecheck.report.plain import one_line
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -59,7 +61,7 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
     context.exit(CLEAN)
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=Command, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("paths", nargs=-1, metavar="PATH...")
 @click.option("--block", metavar="DIM", help="Threads per block: 256, 32x8 or 32,8,1.")
 @click.option("--grid", metavar="DIM", help="Blocks per grid, written like --block.")
@@ -213,24 +215,26 @@ def main(
             _compared if side_by_side else _stats if stats else _emit if options.emit else _report
         )
 
-        def done() -> Outcome:
+        def done(trusting: bool) -> Outcome:
             inputs = gather(paths, settings, build_dir)
             with _workers(executor) as workers, progress_bar.shown(progress) as watch:
-                doing = (jobs, cache, fix, diff, compare, sweep)
+                doing = (jobs, cache, trusting, fix, diff, compare, sweep)
                 how = How(*doing, paths, inputs.said, inputs.found, workers, watch)
                 return work(inputs.files, inputs.settings, how)
 
-        outcome = isolated("the command", done)
+        outcome = isolated("the command", lambda: done(trusting=True))
+        if isinstance(outcome, Defect) and cache:  # an entry may be damaged, and look right
+            outcome = isolated("the command", lambda: done(trusting=False))
         if isinstance(outcome, Defect):
             click.echo(f"internal error: {outcome.error}; please report this", err=True)
             sys.exit(NOT_ANALYSED)
         for message in outcome.messages:
-            click.echo(message.encode("utf-8", "replace").decode("utf-8"), err=True)
+            click.echo(one_line(message), err=True)
         _write(outcome.text, options.output)
     except UsageError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(one_line(str(error))) from None
     except SourceError as error:
-        click.echo(f"error: {error}", err=True)
+        click.echo(one_line(f"error: {error}"), err=True)
         sys.exit(UNUSABLE)
     sys.exit(outcome.code)
 
@@ -240,6 +244,7 @@ class How(NamedTuple):
 
     jobs: int
     cache: bool
+    trusting: bool  # what lies in the cache already
     fix: bool
     diff: bool
     compare: str | None
@@ -311,7 +316,7 @@ def _analyzed(
         options,
         settings.at,
         jobs=how.jobs,
-        cache=None if folder is None else Cache(folder),
+        cache=None if folder is None else Cache(folder, reading=how.trusting),
         executor=how.executor,
         said=said,
         found=how.found,
@@ -447,6 +452,6 @@ def _write(text: str, output: str | None) -> None:
 
 def _terminal(options: Options) -> Terminal:
     """The width and colour the report may use."""
-    interactive = options.output is None and sys.stdout.isatty()
+    interactive = options.output is None and sys.stdout is not None and sys.stdout.isatty()
     width = shutil.get_terminal_size((PIPE_WIDTH, 24)).columns
     return Terminal(width, colour=interactive and not os.environ.get("NO_COLOR"))

@@ -108,6 +108,7 @@ class Settings:
             options = make_options(**merged)
             parsed = make_options(**told)
         except UsageError as error:
+            make_options(**self.given)  # it may be the command line that is wrong
             raise UsageError(f"{error} ({self.config.path})") from None
         launch = Told(parsed.block, parsed.grid, parsed.params, self.config.path)
         return replace(options, config=launch, root=str(self.config.folder))
@@ -153,7 +154,7 @@ def find(paths: Sequence[str]) -> Config | None:
     for folder in (start, *start.parents):
         for name in (OWN_FILE, PYPROJECT, SETUP):
             path = folder / name
-            if path.is_file():
+            if os.path.isfile(path):
                 config = _read(_shown(path), required=name == OWN_FILE)
                 if config is not None:
                     return config

@@ -14,9 +14,9 @@ from dataclasses import replace
 
 from coalescecheck.analysis import AccessResult, KernelAnalysis, Trial
 from coalescecheck.arch import ARCHS, STATIC_SHARED_BYTES
-from coalescecheck.array_uses import blanked, end_of_block, line_start
 from coalescecheck.ir.kernel import Array, Space
 from coalescecheck.pad_edits import pad_edit
+from coalescecheck.sharing import Sharing
 from coalescecheck.source import Edit, Span
 from coalescecheck.xor_edits import swizzle_edit
 
@@ -30,7 +30,7 @@ def with_edits(
     of a changed text.  ``whole`` tells that all kernels of the file are among them."""
     if not any(each.trials for each in analyses):
         return tuple(analyses)
-    sharing = _Sharing(text, analyses, whole=whole)
+    sharing = Sharing(path, text, analyses, whole=whole)
     pads = _Pads(path, text, sharing)
     padded = [
         replace(each, trials=tuple(pads.located(each, trial) for trial in each.trials))
@@ -43,7 +43,7 @@ def _swizzled(
     path: str,
     text: str,
     analysis: KernelAnalysis,
-    sharing: _Sharing,
+    sharing: Sharing,
     again: Again,
 ) -> KernelAnalysis:
     done = {trial.array for trial in analysis.trials if trial.edit is not None}
@@ -85,37 +85,11 @@ def _cost(result: AccessResult) -> float | None:
     return None if count is None else float(count.max if count.mean is None else count.mean)
 
 
-class _Sharing:
-    """Which kernels of a file a change of a shared array concerns."""
-
-    def __init__(self, text: str, analyses: Sequence[KernelAnalysis], *, whole: bool) -> None:
-        self._code, self._analyses = blanked(text), analyses
-        self._all_read = whole and all(each.status == "analysed" for each in analyses)
-
-    def of(self, analysis: KernelAnalysis, array: Array) -> list[KernelAnalysis]:
-        """All analyses with the array, of ``analysis`` and others; none where some may not be at
-        hand, or where one kernel has it several times, as that of a function template."""
-        own = _is_inside(self._code, analysis.span.line, array.span.line)
-        if not own and not self._all_read:
-            return []
-        found = [each for each in self._analyses if each.span == analysis.span or _has(each, array)]
-        return found if all(_has(each, array) == 1 for each in found) else []
-
-
-def _has(analysis: KernelAnalysis, array: Array) -> int:
-    """How many arrays of the kernel the declaration of ``array`` makes."""
-    name = array.name.partition(".")[0]
-    return sum(
-        other.span == array.span and other.name.partition(".")[0] == name
-        for other in analysis.arrays.values()
-    )
-
-
 class _Pads:
     """Edits of the declarations of one file, which all together keep within the limit of shared
     memory."""
 
-    def __init__(self, path: str, text: str, sharing: _Sharing) -> None:
+    def __init__(self, path: str, text: str, sharing: Sharing) -> None:
         self._path, self._text, self._sharing = path, text, sharing
         self._made: dict[tuple[Span, str], tuple[int, Edit | None]] = {}  # by declaration
         self._added: Counter[int] = Counter()  # bytes, by identity of the analysis
@@ -171,13 +145,6 @@ def _moves_vectors(analysis: KernelAnalysis, array: Array, more: int) -> bool:
         for name in access.array.split("|")
         if name in others and name != array.name
     )
-
-
-def _is_inside(code: str, kernel: int, line: int) -> bool:
-    """Whether a line belongs to the body of the function that starts on the line ``kernel``."""
-    start, end = line_start(code, kernel), line_start(code, line)
-    opening = code.find("{", start)
-    return 0 <= opening < end + 1 and end < end_of_block(code, opening + 1)
 
 
 def _agrees(other: KernelAnalysis, trial: Trial) -> bool:

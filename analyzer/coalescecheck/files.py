@@ -114,7 +114,8 @@ def _walk(folder: Path, levels: Sequence[_Level]) -> Iterator[str]:
     for entry in entries:
         path = folder / entry.name
         is_folder = entry.is_dir(follow_symlinks=False)
-        wanted = is_folder or (path.suffix in SUFFIXES and entry.is_file())
+        # not entry.is_file(), which raises for a link to itself
+        wanted = is_folder or (path.suffix in SUFFIXES and os.path.isfile(path))
         if not wanted or entry.name == ".git" or _ignored(whole / entry.name, is_folder, levels):
             continue
         if is_folder:
@@ -136,7 +137,7 @@ def _above(top: Path) -> list[_Level]:
     """The ignore files of the repository that ``top`` lies in, outermost first."""
     outer: list[Path] = []
     folder = top
-    while not (folder / ".git").exists():
+    while not os.path.exists(folder / ".git"):
         if folder.parent == folder:
             return []  # no repository
         folder = folder.parent

@@ -21,7 +21,8 @@ class Severity(IntEnum):
 class Fix:
     """A change that was re-analysed: ``before`` and ``after`` are the numbers it changes.
 
-    ``edit`` is the change of the source where it is a local one.
+    ``verified``: a simulation of the changed code agrees with them.  ``edit`` is the change of the
+    source where it is a local one.
     """
 
     description: str

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from coalescecheck.findings import Finding
@@ -18,10 +19,20 @@ from coalescecheck.findings import Finding
 DIGITS = 16  # hexadecimal; 64 bits tell all findings of any code base apart
 
 
-def fingerprints(path: str, text: str, findings: Sequence[Finding], root: Path) -> list[str]:
+NO_NAMES: Mapping[str, str] = {}
+
+
+def fingerprints(
+    path: str,
+    text: str,
+    findings: Sequence[Finding],
+    root: Path,
+    names: Mapping[str, str] = NO_NAMES,
+) -> list[str]:
     """The fingerprints of ``findings``, in their order, of the file at ``path`` with ``text``.
 
     Paths count from the folder ``root``, so that a checkout elsewhere gives the same ones.
+    Kernels among ``names`` count under another name.
     """
     lines = text.split("\n")
     result = [""] * len(findings)
@@ -31,8 +42,9 @@ def fingerprints(path: str, text: str, findings: Sequence[Finding], root: Path) 
     )
     for at in in_source_order:
         finding = findings[at]
-        line = _normalised(path, lines, finding)
-        parts = (relative(finding.span.file, root), finding.kernel, finding.rule, line)
+        kernel = names.get(finding.kernel, finding.kernel)
+        line = _normalised(path, lines, finding, kernel)
+        parts = (relative(finding.span.file, root), kernel, finding.rule, line)
         digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
         seen[digest] += 1
         result[at] = f"{digest[:DIGITS]}:{seen[digest]}"
@@ -45,10 +57,11 @@ def relative(path: str, root: Path) -> str:
     return (whole.relative_to(root) if whole.is_relative_to(root) else Path(path)).as_posix()
 
 
-def _normalised(path: str, lines: Sequence[str], finding: Finding) -> str:
-    """The source line without blanks; for a header, whose text is not at hand, what is said of
-    the access before its numbers."""
+def _normalised(path: str, lines: Sequence[str], finding: Finding, kernel: str) -> str:
+    """The source line without blanks, in which the kernel has this name; for a header, whose text
+    is not at hand, what is said of the access before its numbers."""
     number = finding.span.line
     if finding.span.file == path and 1 <= number <= len(lines):
-        return "".join(lines[number - 1].split())
+        line = re.sub(rf"\b{re.escape(finding.kernel)}\b", lambda _: kernel, lines[number - 1])
+        return "".join(line.split())
     return finding.message.partition(": ")[0]

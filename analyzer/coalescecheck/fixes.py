@@ -31,7 +31,7 @@ def changes(report: Report) -> tuple[Changed, ...]:
     """Every file that the fixes of ``report`` change."""
     by_file: dict[str, list[Edit]] = {}
     for finding in worst_first(report):
-        edit = next((f.edit for f in finding.fixes if f.edit is not None and f.verified), None)
+        edit = next((f.edit for f in finding.fixes if f.edit is not None), None)
         if edit is not None:
             by_file.setdefault(edit.span.file, []).append(edit)
     texts = {file.analysis.path: file.analysis.text for file in report.files}

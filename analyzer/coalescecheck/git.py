@@ -85,7 +85,7 @@ def export(top: Path, commit: str, target: Path) -> None:
     with _Objects(top) as objects:
         for mode, name, path in _entries(top, commit):
             place = target / path
-            if mode == _SUBMODULE and (top / path / ".git").exists():
+            if mode == _SUBMODULE and os.path.exists(top / path / ".git"):
                 _submodule(top / path, name, place)
             elif mode == _LINK:
                 links.append((name, place))

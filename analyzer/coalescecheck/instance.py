@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from coalescecheck import lower
-from coalescecheck.advice import Subject, trials
-from coalescecheck.analysis import AccessResult, KernelAnalysis
+from coalescecheck.advice import Subject, again, trials
+from coalescecheck.analysis import AccessResult, KernelAnalysis, Trial
 from coalescecheck.arch import Arch
 from coalescecheck.copies import merged
 from coalescecheck.cost import relative_time
@@ -27,6 +27,22 @@ from coalescecheck.verify import Checked, verify
 
 def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> KernelAnalysis:
     """Analyse one kernel instance; UnsupportedConstruct when nothing of it can be used."""
+    subject, found = _studied(kernel_c, launch, options)
+    # an access that is not seen could get worse
+    return replace(found, trials=trials(subject)) if found.status == "analysed" else found
+
+
+def change_again(
+    kernel_c: KernelC, launch: Launch, options: Options, change: Trial, array: str
+) -> Trial | None:
+    """A change that helps another kernel, made to ``array`` of this one; None where it cannot be
+    counted.  UnsupportedConstruct as for ``analyze_instance``."""
+    subject, found = _studied(kernel_c, launch, options)
+    return again(subject, change, array) if found.status == "analysed" else None
+
+
+def _studied(kernel_c: KernelC, launch: Launch, options: Options) -> tuple[Subject, KernelAnalysis]:
+    """The kernel with its numbers, before any change is tried."""
     if kernel_c.text is None:
         worst = kernel_c.diagnostics[0] if kernel_c.diagnostics else None
         reason = worst.message if worst else "the kernel could not be read"
@@ -70,7 +86,7 @@ def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> Ker
         meetings=checked.meetings,
         simulated=options.verify,
     )
-    return KernelAnalysis(
+    return subject, KernelAnalysis(
         name=kernel_c.name,
         span=kernel_c.span,
         template=kernel_c.template,
@@ -87,8 +103,6 @@ def analyze_instance(kernel_c: KernelC, launch: Launch, options: Options) -> Ker
         accesses=merged(checked.accesses),
         races=checked.races,
         arrays=kernel.arrays,
-        # an access that is not seen could get worse
-        trials=trials(subject) if status == "analysed" else (),
         diagnostics=diagnostics + said,
         array_traffic=summary.array_traffic,
         shared_steps=summary.shared_steps,

@@ -11,17 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from functools import partial
+from functools import cache, partial
 from time import process_time
 
 from coalescecheck import frontend, inclusions, lower, rules
-from coalescecheck.analysis import FileAnalysis, KernelAnalysis
+from coalescecheck.analysis import FileAnalysis, KernelAnalysis, Trial
 from coalescecheck.edits import with_edits
 from coalescecheck.errors import SourceError, UnsupportedConstruct
 from coalescecheck.files import Exclusions, source_files
 from coalescecheck.findings import Finding
 from coalescecheck.frontend.kernel_c import KernelC, SourceFile
-from coalescecheck.instance import analyze_instance
+from coalescecheck.instance import analyze_instance, change_again
 from coalescecheck.ir.dump import dump
 from coalescecheck.isolation import Defect, isolated
 from coalescecheck.judging import Judge
@@ -30,6 +30,7 @@ from coalescecheck.launches import Case, cases_of
 from coalescecheck.options import Options
 from coalescecheck.report.model import FileReport, InternalError, Result
 from coalescecheck.report.statistics import Statistics
+from coalescecheck.sharing import reconciled
 from coalescecheck.source import Diagnostic, Span
 
 
@@ -97,11 +98,11 @@ class _Run:
         if isinstance(source, Defect):
             self.errors.append(InternalError(source.stage, path, "", source.error))
             return FileReport(FileAnalysis(path, "", ()))
-        analyses: list[KernelAnalysis] = []
         findings: list[Finding] = []
-        for kernel in self.wanted(source.kernels):
-            for case in cases_of(kernel, source, self.options):
-                analyses.append(self.kernel(path, kernel, case))
+        wanted = self.wanted(source.kernels)
+        cases = _Cases(self, source)
+        rest = cache(lambda: cases.analysed([k for k in source.kernels if k not in wanted]))
+        analyses = reconciled(path, source.text, cases.analysed(wanted), cases.change_again, rest)
         again, whole = partial(self.again, path), not self.options.kernels
         located = with_edits(path, source.text, analyses, again, whole=whole)
         judge = Judge(path, source.text, self.options)
@@ -158,6 +159,37 @@ class _Run:
             self.errors.append(InternalError(result.stage, path, analysis.name, result.error))
             return ()
         return result
+
+
+class _Cases:
+    """The analyses of one file, and of what kernel under which launch each is."""
+
+    def __init__(self, run: _Run, source: SourceFile) -> None:
+        self._run, self._source = run, source
+        self._of: dict[int, tuple[KernelAnalysis, KernelC, Case]] = {}  # by identity
+
+    def analysed(self, kernels: Iterable[KernelC]) -> list[KernelAnalysis]:
+        """Every launch of ``kernels``."""
+        found = []
+        for kernel in kernels:
+            for case in cases_of(kernel, self._source, self._run.options):
+                found.append(self._run.kernel(self._source.path, kernel, case))
+                self._of[id(found[-1])] = found[-1], kernel, case
+        return found
+
+    def change_again(self, analysis: KernelAnalysis, change: Trial, array: str) -> Trial | None:
+        """A change that helps elsewhere, made to an array of ``analysis``; None: not known."""
+        _, kernel, case = self._of[id(analysis)]
+        options = replace(self._run.options, assume=case.assume)
+
+        def done() -> Trial | None:
+            return change_again(kernel, case.launch, options, change, array)
+
+        try:
+            result = isolated("analysis", done)
+        except UnsupportedConstruct:
+            return None
+        return None if isinstance(result, Defect) else result
 
 
 def _unreadable(path: str, message: str) -> FileReport:

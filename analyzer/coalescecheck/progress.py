@@ -24,7 +24,8 @@ def shown(wanted: bool = True) -> Iterator[Callable[[int, int], None]]:
     """What is to be called whenever a file is done; the bar goes when the block is left."""
     bar = _Bar()
     try:
-        yield bar.update if wanted and sys.stderr.isatty() else _nothing
+        seen = sys.stderr is not None and sys.stderr.isatty()  # None: it is closed
+        yield bar.update if wanted and seen else _nothing
     finally:
         bar.close()
 

@@ -8,12 +8,13 @@ sizes no smaller than the block and with other blocks; what is a race must be on
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coalescecheck.analysis import Race
 from coalescecheck.facts import Fact
-from coalescecheck.ir.kernel import Atomic, Kernel, Load, Space, Store, walk
+from coalescecheck.ir.expr import builtins_of
+from coalescecheck.ir.kernel import Atomic, Kernel, Load, Space, Store, expressions, walk
 from coalescecheck.ir.origins import origins_in
 from coalescecheck.ir.sources import sources_in
 from coalescecheck.launch import WARP_SIZE, Dim3, Launch
@@ -66,22 +67,68 @@ def races(question: Question, runs: Runs) -> tuple[Race, ...]:
     ]
     if not found:
         return ()
-    every = [run for _, run in runs]
+    every = list(runs)
     if _is_made_up(question, runs):
-        every = _tried(question, every, found)
+        every, others = _tried(question, runs, found)
+        found = [race for race in found if _is_settled(question, others, race)]
     if not every:
         return ()
-    shown = [race for race in found if all(_shows(run, race) for run in every)]
-    sure = {_group(race) for race in shown if all(_names(run, race) for run in every)}
     kept: dict[tuple[object, ...], Race] = {}
-    for race in shown:
-        if _group(race) in sure and not all(_names(run, race) for run in every):
-            continue
+    always = _in_all(found, every)
+    for race in (*always, *_beyond_a_warp(question, found, every)):
         one, two, kind = _meeting(question.kernel, race)
         key = (race.array, one, two, kind)
         same_warp = race.same_warp and (key not in kept or kept[key].same_warp)
-        kept[key] = Race(race.array, (one, two), kind, same_warp)
+        beyond = race not in always and (key not in kept or kept[key].beyond_warp)
+        kept[key] = Race(race.array, (one, two), kind, same_warp, beyond)
     return tuple(kept.values())
+
+
+def _in_all(found: Iterable[Seen], runs: Runs) -> list[Seen]:
+    """The races that every run shows, named as every run does where one is."""
+    every = [run for _, run in runs]
+    shown = [race for race in found if all(_shows(run, race) for run in every)]
+    sure = {_group(race) for race in shown if all(_names(run, race) for run in every)}
+    return [
+        race
+        for race in shown
+        if _group(race) not in sure or all(_names(run, race) for run in every)
+    ]
+
+
+def _beyond_a_warp(question: Question, found: Sequence[Seen], runs: Runs) -> list[Seen]:
+    """The races of an unknown block that only those of several warps have, and all of these.
+
+    Only of kernels that ask for the size of their block: others may be written for one warp.  Two
+    writes may be to parts that are laid out for the one block that is meant.
+    """
+    if not _may_be_beyond(question):
+        return []
+    several, one = _by_size(runs)
+    mine = [r for r in found if not r.same_warp and r.kind != "WAW"]
+    return [
+        race
+        for race in _in_all(mine, several)
+        if any(_reaches(run, race) for _, run in several)
+        and any(_reaches(run, race) for _, run in one)
+        and not any(_reaches(run, race) and _shows(run, race) for _, run in one)
+    ]
+
+
+def _may_be_beyond(question: Question) -> bool:
+    return question.launch.block is None and any(
+        name.startswith("blockDim")
+        for stmt in walk(question.kernel.body)
+        for expr in expressions(stmt)
+        for name in builtins_of(expr)
+    )
+
+
+def _by_size(runs: Runs) -> tuple[Runs, Runs]:
+    """The runs with blocks of several warps, and those with one."""
+    sizes = [(sample.launch.block or SAMPLE_BLOCK).size for sample, _ in runs]
+    several = [run for run, size in zip(runs, sizes, strict=True) if size > WARP_SIZE]
+    return several, [run for run, size in zip(runs, sizes, strict=True) if size <= WARP_SIZE]
 
 
 def _meeting(kernel: Kernel, race: Seen) -> Meeting:
@@ -90,20 +137,34 @@ def _meeting(kernel: Kernel, race: Seen) -> Meeting:
 
 
 def _tried(
-    question: Question, runs: Sequence[Simulation], found: Sequence[Seen]
-) -> list[Simulation]:
-    """The runs that a launch may be like, and further ones until no race is left to doubt."""
-    every = [run for run in runs if not run.out_of_bounds]
+    question: Question, runs: Runs, found: Sequence[Seen]
+) -> tuple[list[tuple[Sample, Simulation]], Runs]:
+    """The runs that a launch may be like, with further ones until no race is left to doubt; and the
+    further ones alone."""
+    first = [(sample, run) for sample, run in runs if not run.out_of_bounds]
+    more: list[tuple[Sample, Simulation]] = []
+    several_only = _may_be_beyond(question)
     steps = 0
     for sample in _others(question):
-        left = [race for race in found if all(_shows(run, race) for run in every)]
+        asked = _by_size([*first, *more])[0] if several_only else [*first, *more]
+        left = [race for race in found if all(_shows(run, race) for _, run in asked)]
         if not left or steps > ENOUGH_STEPS:
             break
         run = _run(question.kernel, sample)
         steps += run.steps
         if not run.out_of_bounds:
-            every.append(run)
-    return every
+            more.append((sample, run))
+    return [*first, *more], more
+
+
+def _is_settled(question: Question, others: Runs, race: Seen) -> bool:
+    """Whether a further sample came to the race, or to the end without it; where the block is not
+    known one with another block than the first that comes to mind."""
+    return any(
+        _reaches(run, race) or run.blocks == len(sample.blocks)
+        for sample, run in others
+        if question.launch.block is not None or sample.launch.block != SAMPLE_BLOCK
+    )
 
 
 def _is_made_up(question: Question, runs: Runs) -> bool:
@@ -119,7 +180,7 @@ def _others(question: Question) -> Iterator[Sample]:
     """Samples at sizes that are no smaller than the block, for blocks that the kernel may have; and
     with one block that covers all."""
     launch = question.launch
-    for block in (launch.block,) if launch.block else (SAMPLE_BLOCK, *_blocks(question.kernel)):
+    for block in (launch.block,) if launch.block else (*_blocks(question.kernel), SAMPLE_BLOCK):
         shared = launch.shared_bytes or ENOUGH_SHARED
         concrete = replace(launch, block=block, shared_bytes=shared)
         yield from _sized(question, concrete, -(-block.size // WARP_SIZE) * WARP_SIZE)

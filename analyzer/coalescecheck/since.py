@@ -17,11 +17,12 @@ from pathlib import Path
 
 from coalescecheck import git, renames, running
 from coalescecheck.analysis import FileAnalysis
-from coalescecheck.baseline import prints, without, without_known
+from coalescecheck.baseline import Names, known_of, new_names, prints, without, without_known
 from coalescecheck.cache import sources
 from coalescecheck.errors import UsageError
 from coalescecheck.files import SUFFIXES, Exclusions, source_files
 from coalescecheck.findings import Finding
+from coalescecheck.fingerprint import NO_NAMES
 from coalescecheck.git import Revision
 from coalescecheck.options import Options
 from coalescecheck.report.comparison import changes
@@ -69,7 +70,7 @@ def analyze(now: Now, today: Callable[[Options], Report]) -> Report:
 def _folder(paths: Sequence[str]) -> str:
     """The nearest folder that exists at or above the first path."""
     place = Path(os.path.abspath(paths[0])) if paths else Path.cwd()
-    return str(next((p for p in (place, *place.parents) if p.is_dir()), Path.cwd()))
+    return str(next((p for p in (place, *place.parents) if os.path.isdir(p)), Path.cwd()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ class _Before:
         """Where ``path`` is, or would be, in the folder."""
         whole = Path(os.path.abspath(path))
         if not whole.is_relative_to(self.top):
-            whole = whole.parent.resolve() / whole.name
+            whole = Path(os.path.realpath(whole.parent)) / whole.name
         if not whole.is_relative_to(self.top):
             raise UsageError(f"since: {path} is not in the repository {self.top}")
         return str(self.then / whole.relative_to(self.top))
@@ -135,7 +136,7 @@ class _Before:
             str(path): path.read_text(encoding="utf-8", errors="replace")
             for suffix in SUFFIXES
             for path in sorted(self.then.rglob(f"*{suffix}"))
-            if path.is_file() and not (self.top / path.relative_to(self.then)).exists()
+            if path.is_file() and not os.path.exists(self.top / path.relative_to(self.then))
         }
 
     def analyzed(self, pairs: Sequence[Pair], jobs: int) -> dict[str, FileReport]:
@@ -168,7 +169,7 @@ class _Before:
         """A folder or header of the repository as it was; one that git does not know, as it is."""
         whole = Path(os.path.abspath(path))
         there = self.then / whole.relative_to(self.top) if whole.is_relative_to(self.top) else None
-        return path if there is None or not there.exists() else str(there)
+        return path if there is None or not os.path.exists(there) else str(there)
 
     def _renamed(self, file: FileReport, names: Mapping[str, str]) -> FileReport:
         def now(path: str) -> str:
@@ -193,8 +194,9 @@ def _reduced(
     report: Report, pairs: Sequence[Pair], old: Mapping[str, FileReport], revision: Revision
 ) -> Report:
     """Today's report without what was there before, and with what has become of that."""
+    names = _renamed_kernels(pairs, old, revision.top)
     before = dict(_printed([old[pair.then] for pair in pairs], revision.top))
-    now = dict(_printed(report.files, revision.top))
+    now = dict(_printed(report.files, revision.top, names))
     known = {mark for mark in now.keys() & before.keys() if not _is_worse(now[mark], before[mark])}
     left = {mark: finding for mark, finding in before.items() if mark not in now}
     fresh = {mark: finding for mark, finding in now.items() if mark not in before}
@@ -217,13 +219,28 @@ def _reduced(
         for change in changes(old[pair.then].analysis.kernels, pair.now.analysis.kernels)
     )
     about = Since(revision.name, revision.commit, tuple(gone), tuple(changed))
-    shown = without(report, lambda _, printed: printed in known, revision.top)
+    shown = without(report, lambda _, printed: printed in known, revision.top, names)
     return replace(shown, since=about)
 
 
-def _printed(files: Iterable[FileReport], root: Path) -> Iterator[tuple[str, Finding]]:
+def _renamed_kernels(pairs: Sequence[Pair], old: Mapping[str, FileReport], root: Path) -> Names:
+    """The kernels of a file that had another name at the revision."""
+    then = {pair.path: old[pair.then] for pair in pairs if pair.now is not None}
+
+    def names(file: FileReport) -> Mapping[str, str]:
+        was = then.get(file.analysis.path)
+        return (
+            NO_NAMES if was is None or was is file else new_names(file, known_of(was, root), root)
+        )
+
+    return names
+
+
+def _printed(
+    files: Iterable[FileReport], root: Path, names: Names = lambda _: NO_NAMES
+) -> Iterator[tuple[str, Finding]]:
     for file in files:
-        yield from zip(prints(file, root), file.findings, strict=True)
+        yield from zip(prints(file, root, names(file)), file.findings, strict=True)
 
 
 def _is_worse(finding: Finding, was: Finding) -> bool:

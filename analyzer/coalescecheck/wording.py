@@ -6,6 +6,7 @@ reports alike, so that one number looks the same wherever it is printed.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -51,15 +52,23 @@ def kind(result: AccessResult) -> str:
     return f"{result.space} {result.access.op}"
 
 
+def array(name: str) -> str:
+    """An array as it is declared: ``tile`` for ``tile.1``, which another function or instance of
+    one declares too; several with "or" between them."""
+    names = (re.sub(r"\.\d+$", "", each) for each in name.split("|"))
+    return " or ".join(dict.fromkeys(names))
+
+
 def lane_step(result: AccessResult) -> str:
     """The distance of neighbouring lanes in words, empty where it is not one value."""
     match result.lane_stride_bytes:
         case None:
             return ""
         case 0:
-            return "all lanes use one address"
+            lanes = "all lanes" if result.pattern == "broadcast" else "lanes of a row of the block"
+            return f"{lanes} use one address"
         case stride:
-            return f"lanes step {stride} bytes"
+            return f"lanes step {stride} {'byte' if stride in (1, -1) else 'bytes'}"
 
 
 def dims(value: Dim3) -> str:

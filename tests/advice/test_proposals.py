@@ -28,6 +28,7 @@ UP_TO = access(
 
 def trial(kind: str, before: float, after: float, **facts: Any) -> Trial:
     costs = {0: before}, {0: after}
+    facts.setdefault("simulated", True)
     return Trial(kind, "", f"`{kind}`", f"do the {kind}", *costs, **facts)
 
 
@@ -119,6 +120,11 @@ def test_text_names_all_changes_that_help() -> None:
     assert "  fix  do the swap: 32 sectors → 4 sectors (re-analysed)\n" in text
     assert "  or   do the block: 32 sectors → 8 sectors (re-analysed)\n" in text
     assert "layout" not in text
+
+
+def test_text_says_what_was_not_simulated() -> None:
+    text = shown("text", kernel(STRIDED, trials=(trial("swap", 32, 4, simulated=False),)))
+    assert "  fix  do the swap: 32 sectors → 4 sectors (re-analysed, not simulated)\n" in text
 
 
 def test_json_lists_the_trials_that_help_with_all_their_numbers() -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 import coalescecheck
+from coalescecheck.cache import Cache
 from coalescecheck.cli import main
-from coalescecheck.report.model import Report
+from coalescecheck.options import Options
+from coalescecheck.report.model import FileReport, Report
 
 HEAD = "__global__ void k(float *a, const int *b, int n) {\n    int t = threadIdx.x;\n"
 TAIL = "\n}\nvoid run(float *a, int *b) { k<<<4, 64>>>(a, b, 100); }\n"
@@ -166,3 +169,31 @@ def test_errors_deep_inside_cost_only_their_kernel(tmp_path: Path) -> None:
     text = kernel("a[" + "(" * 1200 + "+" + ")" * 1100 + "] = 0;").replace("k", "broken")
     report = analysed(tmp_path, f"__global__ void fine(float *a) {{ a[threadIdx.x] = 0; }}\n{text}")
     assert "fine" in [each.name for each in report.kernels if each.status == "analysed"]
+
+
+def test_an_entry_of_the_cache_that_contradicts_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is read without a word, and fails where a report asks for its numbers."""
+    monkeypatch.setenv("COALESCECHECK_CACHE", str(tmp_path / "cache"))
+    path = tmp_path / "k.cu"
+    tile = "__shared__ float s[64][32]; s[t][0] = a[t]; a[t] = s[t][1];"
+    path.write_text(kernel(tile), encoding="utf-8")
+    put = Cache.put
+
+    def spoiled(
+        self: Cache, path: str, options: Options, state: bytes | None, report: FileReport
+    ) -> None:
+        (found,) = report.analysis.kernels
+        assert any(trial.helps for trial in found.trials)
+        trials = tuple(replace(trial, after={}) for trial in found.trials)
+        wrong = replace(report.analysis, kernels=(replace(found, trials=trials),))
+        put(self, path, options, state, replace(report, analysis=wrong))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Cache, "put", spoiled)
+        first = call(path, "--format", "json").stdout
+    (entry,) = (file for file in (tmp_path / "cache").rglob("*") if file.is_file())
+    damaged = entry.read_bytes()
+    assert call(path, "--format", "json").stdout == first
+    assert entry.read_bytes() != damaged  # the next run need not do it again

@@ -51,6 +51,13 @@ def test_hostile_names_are_rendered(name: str, text: str) -> None:
     assert rendered(name, hostile(text)).encode("utf-8")
 
 
+@pytest.mark.parametrize("name", ["text", "concise", "github", "markdown"])
+def test_no_name_moves_the_cursor_or_reorders_a_log(name: str) -> None:
+    steering = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+    text = renderer(name)(hostile(HOSTILE), Terminal(colour=True))
+    assert re.findall(steering, re.sub(r"\x1b\[[\d;]*m", "", text)) == []
+
+
 # --- SARIF ------------------------------------------------------------------------------------
 
 

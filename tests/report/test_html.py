@@ -14,9 +14,9 @@ from chromium import PROGRAM, Browser
 import coalescecheck
 from coalescecheck.report import renderer
 from coalescecheck.report.markup import Markup, join, tag
-from coalescecheck.report.model import Report, Terminal
+from coalescecheck.report.model import FileReport, Report, Terminal
 from coalescecheck.report.source_view import kernel_source
-from hand_made import PATH, TEXT, access, kernel
+from hand_made import PATH, TEXT, access, file, kernel
 from hostile import ATTACKS, HOSTILE, hostile, ordinary
 
 EXAMPLES = Path(__file__).parents[2] / "examples_cu"
@@ -109,6 +109,12 @@ def test_the_page_shows_the_kernel_its_numbers_and_the_change() -> None:
         assert words in shown
 
 
+def test_names_in_reasons_are_code() -> None:
+    lost = kernel(status="partial", reason="`f()` is not known")
+    shown = page(Report("0.1.0", "sm_80", (FileReport(file(lost), ()),)))
+    assert "<dd><code>f()</code> is not known</dd>" in shown
+
+
 def test_every_link_has_its_target() -> None:
     outline = Outline(page(ordinary()))
     targets = {value for name, value in outline.attributes if name == "id"}
@@ -179,6 +185,12 @@ def test_the_page_fits_its_width_and_can_be_read(
     assert browser.run(CONTRAST) >= 4.5  # WCAG 2.1, success criterion 1.4.3
     background = browser.run("getComputedStyle(document.body).backgroundColor")
     assert background == ("rgb(18, 22, 28)" if dark else "rgb(255, 255, 255)")
+
+
+def test_headings_of_the_table_are_not_broken(browser: Browser, example: Path) -> None:
+    browser.open(example, width=375)
+    script = "Math.max(...[...document.querySelectorAll('th')].map(h => h.offsetHeight))"
+    assert browser.run(script) < 45  # two lines of 21 pixels, with padding
 
 
 # The lowest contrast of any text on the page that stands on an opaque ground.

@@ -160,7 +160,9 @@ def test_values_are_those_of_the_analysis() -> None:
         "ideal": 1,
         "formula": None,
     }
-    assert found["races"] == [{"array": "tile", "lines": [5, 7], "kind": "RAW"}]
+    assert found["races"] == [
+        {"array": "tile", "lines": [5, 7], "kind": "RAW", "beyond_warp": False}
+    ]
 
 
 def test_a_total_that_is_not_known_is_null_beside_its_bounds() -> None:

@@ -254,9 +254,19 @@ def test_every_lane_walks_a_row(tmp_path: Path) -> None:
     assert (finding.rule, str(finding.severity)) == ("CC106", "warning")
     assert finding.message == (
         "global load a[i * 512 + k]: 32 sectors per warp, 4 would do (8x); "
-        "lanes step 2048 bytes, the loop 4"
+        "lanes step 2048 bytes, the loop 4 bytes"
     )
     assert finding.reason.startswith("each lane walks a row of its own: 8 iterations")
+
+
+@pytest.mark.parametrize(("step", "rule"), [(4, "CC106"), (5, "CC101"), (7, "CC101")])
+def test_a_walk_of_which_hardly_two_steps_share_a_sector_is_none(
+    step: int, rule: str, tmp_path: Path
+) -> None:
+    loop = f"for (int k = 0; k < 512; ++k) s += a[i * 4096 + {step} * k];"
+    text = line("float *o, const float *a", f"float s = 0; {loop} o[i] = s;")
+    (finding,) = findings(text, tmp_path, [*CAUSES, "CC101"])
+    assert finding.rule == rule
 
 
 @pytest.mark.parametrize(
@@ -381,7 +391,7 @@ def test_sectors_are_promised_only_of_vectors_side_by_side(
         ),
         pytest.param(
             "o[i] = a[n + 2 * i] + a[n + 2 * i + 1];",
-            ["warning CC101"] * 2,
+            ["note CC101"] * 2,
             id="the alignment is not known",
         ),
     ],
@@ -400,7 +410,26 @@ def test_a_float3_is_three_requests_of_the_same_sectors(tmp_path: Path) -> None:
     assert load.message == (
         "global load a[i]: 3 requests of 4 bytes per lane, 12 sectors each (36 where 12 would do)"
     )
-    assert load.advice.startswith("pad float3 to 16 bytes")
+    assert load.advice == "use float4, or an array per member"
+
+
+@pytest.mark.parametrize(
+    ("before", "element", "advice"),
+    [
+        pytest.param("", "uchar3", "use uchar4, or an array per member", id="CUDA's own"),
+        pytest.param("", "double3", "keep the members of double3 in separate arrays, one element "
+                     "per lane", id="wider than an access"),
+        pytest.param("struct Three { float a, b, c; };", "Three", "pad Three to 16 bytes with that "
+                     "alignment, or use an array per member", id="the user's"),
+        pytest.param("struct curandStateXORWOW { int d[6]; };", "curandStateXORWOW", "",
+                     id="a library's, which nobody can change"),
+    ],
+)  # fmt: skip
+def test_what_to_do_about_a_split_type(
+    before: str, element: str, advice: str, tmp_path: Path
+) -> None:
+    code = before + line(f"{element} *o, const {element} *a", "o[i] = a[i];")
+    assert {f.advice for f in findings(code, tmp_path, CAUSES)} == {advice}
 
 
 def test_alignment_alone_may_join_the_requests(tmp_path: Path) -> None:
@@ -439,3 +468,12 @@ def test_the_costliest_of_a_launch_comes_first(tmp_path: Path) -> None:
     )
     # 64 x 4 sectors against 28 of the other, although its ratio is only 2
     assert (often.rule, often.ratio, once.rule, once.ratio) == ("CC101", 2.0, "CC105", 8.0)
+
+
+def test_one_byte_is_no_bytes(tmp_path: Path) -> None:
+    code = "struct Bytes { char r, g, b, a; };" + line("Bytes *p", "p[i].r = 1;")
+    (found,) = findings(code, tmp_path, CAUSES)
+    assert "one member, 1 byte, of each 4-byte Bytes" in found.message
+    walk = "int s = 0; for (int k = 0; k < 512; ++k) s += a[i * 512 + k]; o[i] = s;"
+    (found,) = findings(line("int *o, const char *a", walk), tmp_path, CAUSES)
+    assert found.message.endswith("lanes step 512 bytes, the loop 1 byte")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from analysed import findings
 from coalescecheck import rules
 from coalescecheck.analysis import Count
 from coalescecheck.ir.kernel import Array, Op, Space
@@ -79,6 +81,16 @@ def test_silent_on(result: Any) -> None:
             access(pattern="irregular", width=2, lane_stride_bytes=None, sectors=exactly(5, 2)),
             "note CC101",
             id="scattered, but less than a line of waste",
+        ),
+        pytest.param(
+            access(pattern="irregular", lane_stride_bytes=0, sectors=exactly(2, 1)),
+            "note CC101",
+            id="two rows, each of which uses one address",
+        ),
+        pytest.param(
+            access(pattern="irregular", lane_stride_bytes=0, sectors=exactly(8, 1)),
+            "warning CC101",
+            id="eight of them",
         ),
         pytest.param(
             access(pattern="irregular", lane_stride_bytes=None, sectors=exactly(8, 4)),
@@ -183,7 +195,7 @@ def test_data_dependent_accesses_are_named_when_asked_for() -> None:
         pytest.param(None, "vector", (), [], id="no fixed distance"),
         pytest.param(4, "plain", (), [], id="float4 elements are aligned by their type"),
         pytest.param(4, "vector", (), ["error CC301"], id="a float apart"),
-        pytest.param(20, "vector", ("i < n",), ["warning CC301"], id="under a condition"),
+        pytest.param(20, "vector", ("i < n",), [], id="a condition may choose every fourth lane"),
     ],
 )
 def test_vector_accesses_whose_lanes_cannot_all_be_aligned(
@@ -198,6 +210,43 @@ def test_vector_accesses_whose_lanes_cannot_all_be_aligned(
         sectors=exactly(16, 16),
     )
     assert said(result) == expected
+
+
+@pytest.mark.parametrize(
+    ("every", "expected"),
+    [
+        pytest.param(1, ["warning CC301"], id="all lanes, 4 bytes apart"),
+        pytest.param(2, ["warning CC301"], id="8 bytes apart"),
+        pytest.param(4, [], id="16 bytes apart"),
+        pytest.param(32, [], id="one lane"),
+    ],
+)
+def test_lanes_of_a_vector_access_that_a_condition_chooses(every: int, expected: list[str]) -> None:
+    lanes = tuple(4 * lane if lane % every == 0 else None for lane in range(32))
+    result = access(
+        width=16,
+        kind="vector",
+        lane_stride_bytes=4,
+        guards=(f"i % {every} == 0",),
+        sectors=exactly(8, 8),
+        sample_lanes=lanes,
+    )
+    assert [each for each in said(result) if each.endswith("CC301")] == expected
+
+
+def test_a_member_of_an_aligned_struct_is_not_aligned(tmp_path: Path) -> None:
+    text = """
+struct __align__(16) Pair { float head, tail[7]; };
+// coalescecheck: block(64) grid(4)
+__global__ void k(float2 *out, const Pair *in)
+{
+    int i = blockIdx.x * 64 + threadIdx.x;
+    out[i] = *reinterpret_cast<const float2 *>(&in[i].tail[AT]);
+}
+"""
+    assert findings(tmp_path, text.replace("AT", "1"), "CC301") == []
+    (found,) = findings(tmp_path, text.replace("AT", "0"), "CC301")
+    assert "starts 4 bytes behind a multiple of 8" in found.message
 
 
 @pytest.mark.parametrize(
@@ -232,3 +281,43 @@ def test_accesses_lost_for_one_reason_are_one_finding() -> None:
         "global load in[threadIdx.x * n] and 1 more access: not analysed",
         "global load in[threadIdx.x * n]: not analysed",
     ]
+
+
+def test_rows_that_use_one_address_each_are_not_all_lanes() -> None:
+    result = access(pattern="irregular", lane_stride_bytes=0, sectors=exactly(2, 1))
+    (finding,) = rules.check(kernel(result))
+    assert finding.message.endswith("; lanes of a row of the block use one address")
+
+
+PAIRS = """
+// coalescecheck: block(64) grid(4)
+__global__ void k(float *out, const float *in, int shift)
+{
+    int i = blockIdx.x * 64 + threadIdx.x;
+    const float *p = in + shift;
+    BODY
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        # where the pairs start is not known, so that no float2 can be proposed
+        pytest.param("out[i] = p[2 * i] + p[2 * i + 1];", ["note"] * 2, id="both of a pair"),
+        pytest.param("out[i] = p[2 * i];", ["warning"], id="one of a pair"),
+        pytest.param("out[i] = p[4 * i] + p[4 * i + 1];", ["warning"] * 2, id="two of four"),
+        pytest.param(
+            "out[i] = p[4 * i] + p[4 * i + 1] + p[4 * i + 3];", ["note"] * 3, id="three of four"
+        ),
+        pytest.param("float *q = out + shift; q[2 * i] = 1; q[2 * i + 1] = 2;", ["warning"] * 2,
+                     id="stores, which go one by one"),
+        pytest.param("out[i] = p[2 * i]; if (shift > 9) out[i] += p[2 * i + 1];", ["warning"] * 2,
+                     id="one of them under a condition"),
+    ],
+)  # fmt: skip
+def test_loads_whose_neighbours_take_the_rest(
+    tmp_path: Path, body: str, expected: list[str]
+) -> None:
+    found = findings(tmp_path, PAIRS.replace("BODY", body), "CC101")
+    assert [str(finding.severity) for finding in found] == expected

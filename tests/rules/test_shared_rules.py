@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import coalescecheck
+from analysed import findings
 from coalescecheck import rules
 from coalescecheck.analysis import Count, Race, Trial, Verified
 from coalescecheck.source import Span
@@ -29,7 +30,8 @@ def shared(wavefronts: Count, **facts: Any) -> Any:
 def trial(pad: int, after: dict[int, float], before: dict[int, float] | None = None) -> Trial:
     padded = f"`tile[32][{32 + pad}]`"
     before = before or {1: 1.0, 3: 32.0}
-    return Trial("pad", "tile", padded, f"declare {padded}", before, after, amount=pad)
+    change = f"declare {padded}"
+    return Trial("pad", "tile", padded, change, before, after, amount=pad, simulated=True)
 
 
 @pytest.mark.parametrize(
@@ -103,20 +105,28 @@ def test_the_reason_counts_the_banks() -> None:
             "tile[32][33]",
             id="the best, and of equals the smallest",
         ),
-        pytest.param([trial(1, {1: 2, 3: 1})], None, id="none that makes another access worse"),
-        pytest.param([trial(1, {1: 1, 3: 32})], None, id="none that changes nothing"),
         pytest.param(
-            [trial(1, {1: 1, 3: 32}, {1: 2, 3: 32})], None, id="none that only helps elsewhere"
+            [trial(4, {1: 2, 3: 1})],
+            "no pad of up to 4 elements per row of `tile` that was tried helps without harm",
+            id="none that makes another access worse",
+        ),
+        pytest.param(
+            [trial(4, {1: 1, 3: 32})],
+            "no pad of up to 4 elements per row of `tile` that was tried helps without harm",
+            id="none that changes nothing",
+        ),
+        pytest.param(
+            [trial(1, {1: 1, 3: 32}, {1: 2, 3: 32})],
+            "a pad of 1 element per row of `tile` helps elsewhere, not here",
+            id="none that only helps elsewhere",
         ),
     ],
 )
-def test_a_pad_is_proposed_only_when_it_was_shown_to_help(
-    trials: list[Trial], fix: str | None
-) -> None:
+def test_a_pad_is_proposed_only_when_it_was_shown_to_help(trials: list[Trial], fix: str) -> None:
     (finding,) = rules.check(kernel(shared(exactly(32, 1)), trials=tuple(trials)))
-    if fix is None:
+    if " " in fix:
         assert finding.fix is None
-        assert finding.advice == "no pad of 1 to 1 elements per row of `tile` helps here"
+        assert finding.advice == fix
     else:
         assert finding.fix is not None
         assert finding.fix.verified
@@ -156,7 +166,6 @@ def test_races(kind: str, lines: tuple[int, int], severity: str, advice: str) ->
     ("kind", "columns", "advice"),
     [
         ("RAW", (5, 20), "a __syncwarp() is needed between columns 5 and 20"),
-        ("RAW", (20, 5), "a __syncwarp() is needed after column 20, before column 5 runs again"),
         (
             "WAR",
             (20, 5),
@@ -171,6 +180,66 @@ def test_a_race_of_the_lanes_of_a_warp_on_one_line(
     (finding,) = rules.check(kernel(races=(Race("tile", spans, kind, same_warp=True),)))
     assert "by different lanes of a warp, no barrier" in finding.message
     assert finding.advice == advice
+
+
+def test_a_barrier_before_a_function_that_stands_further_up(tmp_path: Path) -> None:
+    text = """
+__device__ float last(const float *s) { return s[63 - threadIdx.x]; }
+// coalescecheck: block(64) grid(4)
+__global__ void k(float *out)
+{
+    __shared__ float s[64];
+    s[threadIdx.x] = threadIdx.x;
+    out[blockIdx.x * 64 + threadIdx.x] = last(s);
+}
+"""
+    (found,) = findings(tmp_path, text, "CC401")
+    assert found.advice == "a __syncthreads() is needed after line 7, before what line 2 does"
+
+
+LOOP = "for (int i = 0; i < 4; ++i) {{ {} {} {} }}"
+STORE, READ, BARRIER = "s[t] = in[t + i];", "sum += s[63 - t];", "__syncthreads();"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        pytest.param(
+            LOOP.format(STORE, BARRIER, READ),
+            ["error a __syncthreads() is needed after column 77, before column 35 runs again"],
+            id="at the end of a loop on one line",
+        ),
+        pytest.param(
+            LOOP.format(STORE, "\n", READ + BARRIER),
+            ["error a __syncthreads() is needed between lines 7 and 8"],
+            id="inside of the loop",
+        ),
+        pytest.param(
+            "s[t] = in[t]; __syncthreads(); s[t] += s[63 - t]; __syncthreads(); sum = s[t];",
+            ["error keep what is read in a variable, and put a __syncthreads() before the write"],
+            id="a sum in place",
+        ),
+        pytest.param(
+            "s[t] = 1; atomicAdd(&s[63 - t], 1.0f); __syncthreads(); sum = s[t];",
+            ["error a __syncthreads() is needed between columns 5 and 15"],
+            id="a sum that a store may clear is no harmless pair of stores",
+        ),
+        pytest.param(
+            "if (t == 0) s[0] = 1;\n atomicExch(&s[0], 2.0f); __syncthreads(); sum = s[t];",
+            ["warning a __syncthreads() is needed between lines 7 and 8, "
+             "where all threads come by"],
+            id="a condition",
+        ),
+    ],
+)  # fmt: skip
+def test_where_a_barrier_belongs(tmp_path: Path, body: str, expected: list[str]) -> None:
+    text = (
+        "\n// coalescecheck: block(64) grid(4)\n__global__ void k(float *out, const float *in)\n"
+        "{\n    __shared__ float s[64]; int t = threadIdx.x;\n    float sum = 0;\n"
+        f"    {body}\n    out[blockIdx.x * 64 + t] = sum;\n}}\n"
+    )
+    found = findings(tmp_path, text, "CC401")
+    assert [f"{f.severity} {f.advice}" for f in found] == expected
 
 
 @pytest.mark.parametrize(

@@ -79,3 +79,41 @@ def test_reports(declared: str, body: str, words: str, tmp_path: Path) -> None:
     assert str(finding.severity) == "note"
     assert finding.message == f"shared array {words} is not used"
     assert (finding.span.line, finding.span.column > 1) == (5, True), "the declaration"
+
+
+SEVERAL = """
+{outside}
+// coalescecheck: block(32,8) grid(4)
+__global__ void flat(float *out)
+{{
+    {inside}
+    int x = threadIdx.x, y = threadIdx.y, t = y * 32 + x;
+    float *flat = &tile[0][0];
+    flat[t] = 1.0f; __syncthreads(); out[t] = flat[x * 32 + y];
+}}
+// coalescecheck: block(32,8) grid(4)
+__global__ void other(float *out, const int *in)
+{{
+    {inside}
+    int x = threadIdx.x, y = threadIdx.y;
+    {use}
+}}
+"""
+TILE_OF_ALL = "__shared__ float tile[32][33];"
+
+
+@pytest.mark.parametrize(
+    ("use", "count"),
+    [
+        pytest.param("tile[y][x] = 1.0f;", 0, id="its rows are used"),
+        pytest.param("tile[in[y]][x] = 1.0f;", 0, id="they may be"),
+        pytest.param("tile[0][y * 32 + x] = 1.0f;", 1, id="they are not"),
+        pytest.param("out[y * 32 + x] = 1.0f;", 1, id="it is not used"),
+    ],
+)
+def test_an_array_of_several_kernels(use: str, count: int, tmp_path: Path) -> None:
+    text = SEVERAL.format(outside=TILE_OF_ALL, inside="", use=use)
+    assert len(said(tmp_path, text, "CC204")) == count
+    text = SEVERAL.format(outside="", inside=TILE_OF_ALL, use=use)
+    flat = [finding for finding in findings(tmp_path, text, "CC204") if finding.kernel == "flat"]
+    assert len(flat) == 1  # that of another kernel is another array

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from coalescecheck import wording
 from coalescecheck.advice.offsets import Offset, Values
 from coalescecheck.advice.rewriting import with_addresses
 from coalescecheck.advice.trial import Change, Subject, all_known, worth_trying
@@ -64,7 +65,7 @@ def _change(subject: Subject, array: Array, mine: Sequence[AccessResult]) -> Cha
         "layout",
         array.name,
         f"one array per member of `{array.element}`",
-        f"store `{array.name}` as one array per member of `{array.element}`",
+        f"store `{wording.array(array.name)}` as one array per member of `{array.element}`",
         kernel,
         subject.launch,
         wanted,

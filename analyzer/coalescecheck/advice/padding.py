@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from coalescecheck import lower
+from coalescecheck import lower, wording
 from coalescecheck.advice.rows import Rows, rows_of
 from coalescecheck.advice.shared_arrays import candidates
 from coalescecheck.advice.trial import Change, Subject
@@ -15,9 +15,9 @@ from coalescecheck.ir.kernel import Array, Space
 PADS = (1, 2, 4, 8)  # elements; wider pads keep the alignment of vector accesses
 
 
-def changes(subject: Subject) -> Iterator[Iterator[Change]]:
+def changes(subject: Subject, wanted: str = "") -> Iterator[Iterator[Change]]:
     """For every conflicting shared array with rows: the pads that fit."""
-    for array, mine, widest in candidates(subject):
+    for array, mine, widest in candidates(subject, wanted):
         rows = rows_of(subject, array, mine)
         if rows is not Rows.LEFT:
             yield _pads(subject, array, mine, widest, in_rows=rows is Rows.KEPT)
@@ -58,4 +58,4 @@ def _fits(subject: Subject, array: Array, pad: int) -> bool:
 
 def _declared(array: Array, pad: int) -> str:
     *outer, inner = array.dims
-    return array.name + "".join(f"[{d}]" for d in (*outer, inner + pad))
+    return wording.array(array.name) + "".join(f"[{d}]" for d in (*outer, inner + pad))

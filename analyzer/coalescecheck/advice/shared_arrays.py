@@ -18,17 +18,20 @@ from coalescecheck.ir.types import PTR
 ODD_KINDS = ("wmma", "texture")  # they know the row's length themselves
 
 
-def candidates(subject: Subject) -> Iterator[tuple[Array, Sequence[AccessResult], int]]:
-    """Conflicting arrays with rows, their accesses, and the bytes of the widest."""
+def candidates(
+    subject: Subject, wanted: str = ""
+) -> Iterator[tuple[Array, Sequence[AccessResult], int]]:
+    """Conflicting arrays with rows, or the ``wanted`` one, their accesses, and the bytes of the
+    widest."""
     stored = _stored(subject)
     for array in subject.kernel.arrays.values():
         if array.space is not Space.SHARED or len(array.dims) < 2 or not array.dims[-1]:
             continue
-        if array.name in stored:
+        if array.name in stored or (wanted and array.name != wanted):
             continue  # who reads the pointer reaches the array unseen
         mine = subject.of_array(array.name)
         alone = all(a.array == array.name and a.access.kind not in ODD_KINDS for a in mine)
-        if alone and worth_trying(mine, "shared"):
+        if alone and (worth_trying(mine, "shared") or (wanted and mine)):
             yield array, mine, max(p.width for a in mine for p in a.access.pieces)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from coalescecheck import wording
 from coalescecheck.advice.rewriting import with_addresses
 from coalescecheck.advice.rows import Rows, rows_of
 from coalescecheck.advice.shared_arrays import candidates
@@ -40,9 +41,9 @@ class Pattern:
         return Binary("+", base, _op("^", offset, moved), PTR)
 
 
-def changes(subject: Subject) -> Iterator[Iterator[Change]]:
+def changes(subject: Subject, wanted: str = "") -> Iterator[Iterator[Change]]:
     """For every conflicting shared array with rows of a power of two of bytes: its swizzle."""
-    for array, mine, widest in candidates(subject):
+    for array, mine, widest in candidates(subject, wanted):
         pattern = pattern_of(array, widest)
         if pattern is not None:
             rows = rows_of(subject, array, mine)
@@ -71,14 +72,15 @@ def _change(subject: Subject, array: Array, pattern: Pattern, rows: Rows) -> Cha
     kernel = replace(subject.kernel, body=with_addresses(subject.kernel.body, moved))
     outer = "".join(f"[{name}]" for name in _outer_names(array))
     operand = _operand(array, pattern)
-    swizzled = f"`{array.name}{outer}[c ^ {operand}]`"
+    name = wording.array(array.name)
+    swizzled = f"`{name}{outer}[c ^ {operand}]`"
     length = array.dims[-1]
     flat = f", with r = i / {length} and c = i % {length} where it counts through the array"
     return Change(
         "swizzle",
         array.name,
         swizzled,
-        f"use {swizzled} for `{array.name}{outer}[c]` in every access"
+        f"use {swizzled} for `{name}{outer}[c]` in every access"
         + (flat if rows is Rows.LEFT and len(array.dims) == 2 else ""),
         kernel,
         subject.launch,

@@ -89,9 +89,20 @@ def tried(subject: Subject, alternatives: Iterable[Change]) -> Trial | None:
     for trial, change, summary in done:
         if not trial.helps:
             return max((each[0] for each in done), key=lambda t: t.amount)
-        if not subject.simulated or _agrees(subject, change, summary):
-            return trial
+        checked = _checked(subject, change, summary, trial)
+        if checked is not None:
+            return checked
     return None
+
+
+def retried(subject: Subject, change: Change) -> Trial | None:
+    """What a change costs that was found for another kernel, whether or not it gains here."""
+    wanted, known = change.wanted, subject.facts
+    summary = summarize(
+        change.kernel, change.launch, subject.params, texts=False, facts=known, only=wanted
+    )
+    trial = _compared(subject, change, summary)
+    return None if trial is None else _checked(subject, change, summary, trial)
 
 
 def waste(access: AccessResult) -> float:
@@ -199,11 +210,17 @@ def _is_ideal(subject: Subject, trial: Trial) -> bool:
     return all(cost <= least.get(i, 0) for i, cost in trial.after.items())
 
 
-def _agrees(subject: Subject, change: Change, summary: Summary) -> bool:
-    """Whether the simulation of the changed kernel gives the same numbers and no new race."""
+def _checked(subject: Subject, change: Change, summary: Summary, trial: Trial) -> Trial | None:
+    """The trial, unless a simulation of the changed kernel contradicts its numbers or has a new
+    race; it says whether the simulation came to all of them."""
+    if not subject.simulated:
+        return trial
     if summary.reason:
-        return False
+        return None
     checked = verify(
         change.kernel, change.launch, subject.params, subject.facts, summary, subject.meetings
     )
-    return not checked.problems and not checked.races
+    if checked.problems or checked.races:
+        return None
+    ran = [a for a in checked.accesses if a.access.id in trial.after and a.requests != 0]
+    return replace(trial, simulated=all(a.verified.simulation == "agrees" for a in ran))

@@ -19,10 +19,10 @@ def read_source(path: str) -> str:
     try:
         if file.is_dir():
             raise SourceError(f"{path}: is a folder, not a source file")
-        size = file.stat().st_size
-        if size > MAX_BYTES:
-            raise SourceError(f"{path}: {size} bytes is more than the {MAX_BYTES} that are read")
-        data = file.read_bytes()
+        with file.open("rb") as opened:
+            data = opened.read(MAX_BYTES + 1)  # of a device there is no end
+        if len(data) > MAX_BYTES:
+            raise SourceError(f"{path}: more than the {MAX_BYTES} bytes that are read")
     except FileNotFoundError:
         raise SourceError(f"{path}: no such file") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL byte in the path itself

@@ -46,7 +46,7 @@ _NO_PADS: Mapping[str, int] = MappingProxyType({})
 def lower(
     kernel_c: KernelC, *, pads: Mapping[str, int] = _NO_PADS, nulls: Collection[str] = ()
 ) -> Kernel:
-    """The IR of a kernel; ``pads`` adds elements to the innermost dimension of shared arrays,
+    """The IR of a kernel; ``pads`` adds elements to the rows of shared arrays, named as in the IR;
     ``nulls`` are pointer parameters that are null, which matters where the kernel checks them."""
     if kernel_c.text is None:
         raise UnsupportedConstruct("the kernel could not be rewritten to C", kernel_c.span)

@@ -110,13 +110,13 @@ def allocate(
     """A new array of the kernel and the place that is all of it."""
     ctype = declared.type
     lengths, element = ctypes.extents(ctype)
-    pad = cx.pads.get(name, 0)
+    unique = cx.unique_array(name)
+    pad = cx.pads.get(unique, 0)
     if pad and space == Space.SHARED and len(lengths) >= 2 and isinstance(lengths[-1], int):
         ctype = _padded(ctype, pad)
         lengths, element = ctypes.extents(ctype)
     size = ctypes.size_of(ctype)
     dims = tuple(n for n in lengths if isinstance(n, int))
-    unique = cx.unique_array(name)
     cx.arrays[unique] = Array(
         name=unique,
         space=space,

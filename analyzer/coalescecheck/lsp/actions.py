@@ -68,7 +68,7 @@ class _Maker:
         by_edit: dict[Edit, list[Finding]] = {}
         for finding in findings:
             fix = finding.fix
-            if fix is not None and fix.verified and fix.edit is not None:
+            if fix is not None and fix.edit is not None:
                 by_edit.setdefault(fix.edit, []).append(finding)
         for edit, mine in by_edit.items():
             if edit.span.file != self._document.path or mine[0].fix is None:

@@ -156,11 +156,11 @@ def _related(finding: Finding, kernel: KernelAnalysis | None) -> Iterator[_Relat
     result = _access(kernel, finding.access)
     for race in kernel.races:
         if finding.access is None and race.spans[1] == finding.span:
-            yield _Related(race.spans[0], f"the other access of {race.array}")
+            yield _Related(race.spans[0], f"the other access of {wording.array(race.array)}")
     if result is not None:
         array = kernel.arrays.get(result.array)
         if array is not None and finding.fix is not None:
-            yield _Related(array.span, f"{result.array} is declared here")
+            yield _Related(array.span, f"{wording.array(result.array)} is declared here")
         for span in result.access.called_from:
             yield _Related(span, "called from here")
     launch = kernel.launch
@@ -177,7 +177,7 @@ def _text(finding: Finding) -> str:
         lines.append(f"why: {finding.reason}")
     fix = finding.fix
     if fix is not None:
-        checked = "re-analysed" if fix.verified else "not checked"
+        checked = "re-analysed" if fix.verified else "re-analysed, not simulated"
         lines.append(f"fix: {fix.description}: {fix.before} → {fix.after} ({checked})")
     elif finding.advice:
         lines.append(f"advice: {finding.advice}")

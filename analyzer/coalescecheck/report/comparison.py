@@ -13,6 +13,7 @@ from typing import TypeVar
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, KernelAnalysis
 from coalescecheck.report.model import Change, Report, traffic
+from coalescecheck.report.plain import plain
 
 T = TypeVar("T")
 Key = Callable[[T], object]
@@ -30,7 +31,7 @@ def render(columns: Columns) -> str:
     titles = [title for title, _ in columns]
     groups = _grouped([list(report.kernels) for _, report in columns])
     parts = [_table(titles, kernels) for kernels in groups]
-    return "\n".join(parts) if parts else "no kernels found\n"
+    return plain("\n".join(parts)) if parts else "no kernels found\n"
 
 
 def changes(before: Sequence[KernelAnalysis], after: Sequence[KernelAnalysis]) -> Iterator[Change]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from coalescecheck import wording
 from coalescecheck.findings import Finding, Severity
 from coalescecheck.report.model import Report, Terminal
+from coalescecheck.report.plain import one_line
 
 
 def render(report: Report, terminal: Terminal | None = None) -> str:
     """The report as lines in the order of the files, the worst of each file first."""
     lines = [_line(finding) for finding in report.findings]
-    return "".join(f"{line}\n" for line in (*lines, _totals(report)))
+    return "".join(f"{line}\n" for line in (*map(one_line, lines), _totals(report)))
 
 
 def _line(finding: Finding) -> str:

@@ -15,6 +15,8 @@ TAB = "    "
 CLOSING = {"(": ")", "[": "]", "{": "}"}
 NAME = re.compile(r"[A-Za-z_0-9]+")
 JOINT = re.compile(r"->|::|\.")
+CAST = re.compile(r"\([\w\s:<>,]*\*[\s*]*(?:const\s*)?\)(?=[\w\s&*(])")  # to a pointer
+ARGUMENTS = re.compile(r"<[\w\s,:*&<>]*>(?=\(|::)")  # of a template function or a cast
 
 
 def excerpt(text: str, number: int, columns: Sequence[int]) -> tuple[str, str] | None:
@@ -46,8 +48,9 @@ def _as_wide(character: str, mark: str) -> str:
 def expression_end(line: str, start: int) -> int:
     """The column (from 0) after the access expression that begins at ``start``."""
     at = start
-    while at < len(line) and line[at] in "*&~!-+ ":
-        at += 1
+    while at < len(line) and (line[at] in "*&~!-+ " or CAST.match(line, at)):
+        cast = CAST.match(line, at)
+        at = at + 1 if cast is None else cast.end()
     while at < len(line):
         following = _postfix_end(line, at)
         if following == at:
@@ -60,7 +63,7 @@ def _postfix_end(line: str, at: int) -> int:
     """One more piece of a postfix expression: a name, a member joint, or a bracket."""
     if line[at] in "([":
         return _bracket_end(line, at)
-    for pattern in (NAME, JOINT):
+    for pattern in (NAME, JOINT, ARGUMENTS):
         match = pattern.match(line, at)
         if match:
             return match.end()

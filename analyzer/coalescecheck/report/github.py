@@ -13,6 +13,7 @@ from coalescecheck import wording
 from coalescecheck.findings import Finding, Severity
 from coalescecheck.fingerprint import relative
 from coalescecheck.report.model import Report, Terminal, worst_first
+from coalescecheck.report.plain import plain
 
 KINDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 MOST = 10  # annotations of one kind per step (GitHub, "Usage limits" of workflow commands)
@@ -28,7 +29,7 @@ def render(report: Report, terminal: Terminal | None = None) -> str:
         lines += [_command(kind, finding) for finding in mine[:MOST]]
         if len(mine) > MOST:
             left_out.append(wording.plural(len(mine) - MOST, f"more {severity}"))
-    return "".join(f"{line}\n" for line in (*lines, *_ending(report, left_out)))
+    return "".join(f"{line}\n" for line in (*map(plain, lines), *_ending(report, left_out)))
 
 
 def _ending(report: Report, left_out: Sequence[str]) -> Iterator[str]:

@@ -69,7 +69,7 @@ def _facts(kernel: KernelAnalysis) -> Markup:
 
 
 def _list(facts: Sequence[tuple[str, str]]) -> Markup:
-    return tag("dl", *(join(tag("dt", name), tag("dd", value)) for name, value in facts))
+    return tag("dl", *(join(tag("dt", name), tag("dd", _prose(value))) for name, value in facts))
 
 
 def _finding(anchor: str, finding: Finding) -> Markup:

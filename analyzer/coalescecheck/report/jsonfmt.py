@@ -221,6 +221,7 @@ def _race(race: Race) -> dict[str, Any]:
         "array": race.array,
         "lines": [span.line for span in race.spans],
         "kind": race.kind,
+        "beyond_warp": race.beyond_warp,
     }
 
 

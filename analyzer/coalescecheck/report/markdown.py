@@ -16,6 +16,7 @@ from coalescecheck import wording
 from coalescecheck.findings import Finding, Fix, Severity
 from coalescecheck.fingerprint import relative
 from coalescecheck.report.model import Change, Report, Terminal, worst_first
+from coalescecheck.report.plain import plain
 from coalescecheck.source import Span
 
 MARK = "<!-- coalescecheck -->"  # by which a later run finds the comment it has to replace
@@ -41,7 +42,7 @@ def render(report: Report, terminal: Terminal | None = None) -> str:
         lines += [*_changes(report.since.changes), *_gone(report.since.gone)]
     lines += _trouble(report)
     lines.append(_footer(report))
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{plain(line)}\n" for line in lines)
 
 
 def _headline(report: Report, findings: Sequence[Finding]) -> str:

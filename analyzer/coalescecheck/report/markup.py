@@ -6,15 +6,11 @@ holds; only what this module built is taken as it is.
 
 from __future__ import annotations
 
-import re
 from html import escape
 
-VOID = frozenset({"meta", "br", "hr"})
+from coalescecheck.report.plain import plain
 
-# control characters that HTML does not allow, and those that reorder the text around them
-_FORBIDDEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\uffff]"
-)
+VOID = frozenset({"meta", "br", "hr"})
 
 
 class Markup(str):
@@ -51,5 +47,4 @@ def _number(value: str | float) -> str:
 def _safe(text: str) -> str:
     if isinstance(text, Markup):
         return text
-    clean = _FORBIDDEN.sub("\ufffd", text)
-    return escape(clean.encode("utf-8", "replace").decode("utf-8"), quote=True)
+    return escape(plain(text).encode("utf-8", "replace").decode("utf-8"), quote=True)

@@ -6,14 +6,15 @@ once, whatever the number of its instances, launches, or files that include it.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from coalescecheck.analysis import KernelAnalysis
 from coalescecheck.report.model import FileReport
+from coalescecheck.report.plain import plain
 
 STATUSES = ("analysed", "partial", "failed")  # from best to worst
 CERTAINTIES = ("exact", "exact-symbolic", "data-dependent", "bounded", "unknown")
@@ -76,7 +77,7 @@ class Statistics:
         self.seconds.append((seconds, file.analysis.path))
         here: dict[Place, KernelCounts] = {}
         for kernel in file.analysis.kernels:
-            place = (str(Path(kernel.span.file).resolve()), kernel.span.line, kernel.name)
+            place = (os.path.realpath(kernel.span.file), kernel.span.line, kernel.name)
             here.setdefault(place, KernelCounts()).add(kernel)
         for place, counts in here.items():
             before = self.kernels.get(place)
@@ -101,7 +102,7 @@ _LAUNCHES = {
 
 def render(statistics: Statistics) -> str:
     """The table as text."""
-    return "\n".join(_lines(statistics)) + "\n"
+    return plain("\n".join(_lines(statistics))) + "\n"
 
 
 def _lines(s: Statistics) -> Iterator[str]:

@@ -28,6 +28,7 @@ from coalescecheck.report.model import (
     excess_of,
     traffic,
 )
+from coalescecheck.report.plain import plain
 from coalescecheck.report.tables import INDENT, access_tables, details
 
 COLOURS = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold cyan"}
@@ -62,7 +63,8 @@ def render(report: Report, terminal: Terminal | None = None) -> str:
             for part in _file(file, console.width):
                 console.print(part, soft_wrap=isinstance(part, Text))
         console.print(_summary(report), soft_wrap=True)
-    return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
+    shown = plain(capture.get(), coloured=terminal.colour)
+    return "".join(f"{line.rstrip()}\n" for line in shown.splitlines())
 
 
 def _file(file: FileReport, width: int) -> Iterator[RenderableType]:
@@ -229,7 +231,7 @@ def _explanation(finding: Finding) -> Table:
     if finding.advice and finding.fix is None:
         table.add_row("advice", finding.advice)
     for at, fix in enumerate(finding.fixes):
-        checked = "re-analysed" if fix.verified else "not checked"
+        checked = "re-analysed" if fix.verified else "re-analysed, not simulated"
         said = f"{fix.description}: {fix.before} → {fix.after} ({checked})"
         table.add_row("or" if at else "fix", said)
     for at, instance in enumerate(finding.instances):

@@ -80,10 +80,11 @@ class ArrayOfStructs(Rule):
                 result,
                 severity,
                 f"{wording.what(result)}: {cost.text('sector', result)}; "
-                f"one member, {result.width_bytes} bytes, of each {size}-byte {element}",
+                f"one member, {wording.plural(result.width_bytes, 'byte')}, of each {size}-byte "
+                f"{element}",
                 reason=f"neighbouring lanes are one {element} apart, and its other members "
                 f"come along; of each this kernel {result.access.op}s "
-                f"{wording.number(share * size)} bytes",
+                f"{wording.plural(share * size, 'byte')}",
                 advice=_advice(element, size, together, joined),
                 fixes=() if joined or _fits_whole(together, size) else fixes(analysis, result),
                 ratio=cost.ratio,

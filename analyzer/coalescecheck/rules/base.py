@@ -264,7 +264,7 @@ def _fix(trial: Trial, result: AccessResult) -> Fix:
     condition = f" if {' and '.join(trial.assumptions)}" if trial.assumptions else ""
     return Fix(
         description=trial.description,
-        verified=True,
+        verified=trial.simulated,
         before=("up to " if bound else "") + wording.plural(trial.before[here], unit),
         after=("up to " if here in trial.at_most else "")
         + wording.plural(trial.after[here], unit)

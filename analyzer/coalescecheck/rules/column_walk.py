@@ -55,7 +55,7 @@ class ColumnWalk(Rule):
 
     ## Limits
     Whether L1 keeps the sectors is judged by what the block touches of this array, not by other
-    arrays and blocks. Loops that step by a sector or more in each iteration are CC101's.
+    arrays and blocks. Loops that step by more than half a sector in each iteration are CC101's.
     """
 
     code, slug, severity = "CC106", "column-walk", Severity.WARNING
@@ -69,7 +69,7 @@ class ColumnWalk(Rule):
             severity = judged(analysis, result, cost.ratio)
             if severity is None:
                 continue
-            step = f"{wording.lane_step(result)}, the loop {walk}"
+            step = f"{wording.lane_step(result)}, the loop {wording.plural(walk, 'byte')}"
             uses = wording.number(SECTOR_BYTES / walk)
             yield self.finding(
                 analysis,
@@ -95,7 +95,7 @@ def _walk(result: AccessResult) -> int | None:
         if step != 0 and trips != 1
     ]
     step = moving[-1][0] if moving else None
-    return abs(step) if isinstance(step, int) and abs(step) < SECTOR_BYTES else None
+    return abs(step) if isinstance(step, int) and 2 * abs(step) <= SECTOR_BYTES else None
 
 
 def _is_apart(result: AccessResult) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from coalescecheck import wording
@@ -93,9 +92,7 @@ class DynamicLocalArray(Rule):
 
 
 def _name(result: AccessResult) -> str:
-    """The declared name: that of a function that is called twice carries a number."""
-    names = (re.sub(r"\.\d+$", "", name) for name in result.array.split("|"))
-    return " or ".join(dict.fromkeys(names))
+    return wording.array(result.array)
 
 
 def _writes(result: AccessResult) -> bool:

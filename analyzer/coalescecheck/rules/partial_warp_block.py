@@ -66,6 +66,7 @@ class PartialWarpBlock(Rule):
         warps = -(-block.size // WARP_SIZE)
         lanes = warps * WARP_SIZE
         severity = severity_of(lanes / block.size)
+        verb = "runs" if lanes - block.size == 1 else "run"
         if severity is None:
             return
         yield Finding(
@@ -74,7 +75,7 @@ class PartialWarpBlock(Rule):
             span=_place(analysis, launch),
             kernel=analysis.name,
             message=f"{analysis.name}: {_size(block)} in {wording.plural(warps, 'warp')}: "
-            f"{lanes - block.size} of {lanes} lanes never run",
+            f"{lanes - block.size} of {lanes} lanes never {verb}",
             reason="the last warp of a block is filled up with lanes that have no thread",
             advice="make the number of threads per block a multiple of 32",
             ratio=lanes / block.size,

@@ -135,8 +135,11 @@ def _reason(result: AccessResult) -> str:
 def _advice(analysis: KernelAnalysis, result: AccessResult) -> str:
     pads = [t for t in analysis.trials if t.kind == "pad" and t.array == result.array]
     if pads:
-        most = max(trial.amount for trial in pads)
-        return f"no pad of 1 to {most} elements per row of `{result.array}` helps here"
+        name = wording.array(result.array)
+        most = wording.plural(max(trial.amount for trial in pads), "element")
+        if any(trial.helps for trial in pads):
+            return f"a pad of {most} per row of `{name}` helps elsewhere, not here"
+        return f"no pad of up to {most} per row of `{name}` that was tried helps without harm"
     words = _words(result)
     if words is not None and words % 2 == 0:
         return "a step of an odd number of words visits every bank"

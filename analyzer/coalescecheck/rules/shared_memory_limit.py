@@ -134,7 +134,11 @@ def _read(analysis: KernelAnalysis) -> list[_Static]:
         for name in result.array.split("|")
     }
     return [
-        _Static(array.size, array.name + "".join(f"[{d}]" for d in array.dims), array.span)
+        _Static(
+            array.size,
+            wording.array(array.name) + "".join(f"[{d}]" for d in array.dims),
+            array.span,
+        )
         for array in analysis.arrays.values()
         if array.space == "shared" and array.name in used and array.size and not array.dynamic
     ]

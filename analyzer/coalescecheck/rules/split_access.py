@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from coalescecheck import wording
@@ -11,6 +12,7 @@ from coalescecheck.rules.base import Excess, Rule, excess, judged
 
 SHARED = 1.1  # sectors that each part touches, over those that all together would fill
 WIDEST = 16  # bytes: the widest load or store of a lane
+THREE = re.compile(r"(u?(?:char|short|int|float))3")  # CUDA's own, of which there are four
 
 
 class SplitAccess(Rule):
@@ -108,9 +110,14 @@ def _size(result: AccessResult) -> int:
 
 def _advice(result: AccessResult, size: int) -> str:
     element = result.access.element
+    if element.startswith("curandState"):
+        return ""  # a library's own, which nobody can lay out anew
     whole = next((width for width in (4, 8, WIDEST) if size <= width), None)
     if whole == size:
         return f"declare {element} __align__({size}): one request"
+    vector = THREE.fullmatch(element)
+    if whole is not None and vector:
+        return f"use {vector[1]}4, or an array per member"
     if whole is not None and size >= whole * 3 / 4:
         return f"pad {element} to {whole} bytes with that alignment, or use an array per member"
     return f"keep the members of {element} in separate arrays, one element per lane"

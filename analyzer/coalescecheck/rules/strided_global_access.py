@@ -10,6 +10,7 @@ from coalescecheck.analysis import AccessResult, KernelAnalysis
 from coalescecheck.findings import Finding, Severity
 from coalescecheck.launch import WARP_SIZE
 from coalescecheck.rules.base import (
+    LINE_BYTES,
     SECTOR_BYTES,
     Excess,
     Rule,
@@ -68,10 +69,10 @@ class StridedGlobalAccess(Rule):
     ## Limits
     Sectors are counted per request. Neighbouring warps or later iterations may find the rest of
     a sector in a cache, so that less comes from DRAM than the count says. A warning starts at
-    twice the ideal, a note at a tenth more; it is a note too where lanes have no common step and
-    waste less than a 128-byte line, where the waste is less than a hundredth of what the kernel
-    moves, and where L1 surely finds the rest of the sectors again. Data-dependent indices are
-    never judged.
+    twice the ideal, a note at a tenth more; it is a note too where lanes have no common step, or
+    those of a row use one address, and waste less than a 128-byte line, where neighbouring loads
+    take most of the rest, where the waste is less than a hundredth of what the kernel moves, and
+    where L1 surely finds the rest of the sectors again. Data-dependent indices are never judged.
     """
 
     code, slug, severity = "CC101", "strided-global-access", Severity.WARNING
@@ -108,11 +109,31 @@ def _is_ours(analysis: KernelAnalysis, result: AccessResult) -> bool:
 
 
 def _severity(analysis: KernelAnalysis, cost: Excess, result: AccessResult) -> Severity | None:
-    """A note where lanes without a common step waste less than a line: neighbours use it."""
+    """A note where lanes without a common step, or rows that use one address each, waste less than
+    a line: neighbours or later iterations use it."""
     severity = judged(analysis, result, cost.ratio)
-    scattered = result.lane_stride_bytes is None and result.pattern == "irregular"
+    scattered = result.lane_stride_bytes in (None, 0) and result.pattern == "irregular"
     small = cost.actual - cost.ideal < LINE_SECTORS
-    return Severity.NOTE if severity is not None and scattered and small else severity
+    mild = (scattered and small) or _neighbours_use_the_rest(analysis, result)
+    return Severity.NOTE if severity is not None and mild else severity
+
+
+def _neighbours_use_the_rest(analysis: KernelAnalysis, result: AccessResult) -> bool:
+    """Whether loads beside this one take most of what lies between its lanes, at one time with
+    it, so that they find it in L1."""
+    stride, here = result.lane_stride_bytes, result.motion
+    if here is None or not isinstance(stride, int) or not 0 < abs(stride) <= LINE_BYTES:
+        return False
+    if result.access.op != "load":
+        return False
+    used = {
+        (r.motion.offset + byte) % abs(stride)
+        for r in analysis.accesses
+        if r.access.op == "load" and r.requests != 0 and r.guards == result.guards
+        if r.motion is not None and r.motion.group == here.group and r.loops == result.loops
+        for byte in range(r.width_bytes)
+    }
+    return 2 * len(used) > abs(stride)
 
 
 def _reason(analysis: KernelAnalysis, result: AccessResult) -> str:

@@ -72,7 +72,7 @@ class UnusedSharedPadding(Rule):
             used = [step for step in steps if step % ROW == 0 and 0 < pitch - step <= MOST]
             if not used or used[0] % array.element_size or not _conflicts(analysis, name):
                 continue
-            declared = name + "".join(f"[{extent}]" for extent in array.dims)
+            declared = wording.array(name) + "".join(f"[{extent}]" for extent in array.dims)
             pad = wording.plural((pitch - used[0]) // array.element_size, "element")
             yield Finding(
                 rule=self.code,
@@ -82,7 +82,7 @@ class UnusedSharedPadding(Rule):
                 message=f"shared array {declared}: rows are declared {pitch} bytes apart, and "
                 f"every access steps {used[0]}; the pad of {pad} per row is not used",
                 reason="without it rows lie in the same banks",
-                advice=f"index with the declared rows, {name}[y][x]",
+                advice=f"index with the declared rows, {wording.array(name)}[y][x]",
                 instances=(wording.instance(analysis),),
             )
 

@@ -251,6 +251,10 @@ UNKNOWN = {
         "Tensor t; t[i] = a[i];", "*opaque__1(t, i) = a[i];",
         "element of `Tensor` is not understood: this access is unknown",
     ),
+    "what an unknown function points to is described without our own names": (
+        "*mystery(i) = a[i];", "*opaque__1(mystery(i)) = a[i];",
+        "`*` of something whose type is not known is not understood: this access is unknown",
+    ),
 }  # fmt: skip
 
 

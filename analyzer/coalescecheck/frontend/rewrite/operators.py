@@ -253,7 +253,7 @@ class Operators:
             if isinstance(type_.target, types.FunctionType):
                 return operand
             return dereferenced(operand.at(UNARY), type_.target, mark)
-        return self._s.unknown_place(f"*{_describe(type_)}", operand, [], node)
+        return self._s.unknown_place(f"`*` of {_describe(type_)}", operand, [], node)
 
     def _address(self, operand: Ex, mark: Mark, node: Node, env: Env) -> Ex:
         target = operand.type
@@ -461,5 +461,9 @@ _OPERATOR_NAMES = {
 
 
 def _describe(type_: CType) -> str:
+    """A type for the reader; one without a name is the result of code that is not known."""
     shown = types.spell(type_)
-    return f"a part of `{shown.removesuffix(PART)}`" if shown.endswith(PART) else f"`{shown}`"
+    if shown.endswith(PART):
+        return f"a part of `{shown.removesuffix(PART)}`"
+    unknown = isinstance(type_, types.Unknown) and not type_.name
+    return "something whose type is not known" if unknown else f"`{shown}`"

@@ -26,7 +26,7 @@ LAYERS = (
     "advice copies xor_edits pad_edits sharing",
     "instance rules edits",
     "report suppressions",
-    "judging baseline cache fixes inputs user_words",
+    "judging baseline cache fixes inputs",
     "pipeline",
     "running cluster",
     "since",

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Hashable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
+from typing import TypeVar
 
 from pycparser import CParser, c_ast
 from pycparser.c_parser import ParseError
@@ -40,6 +42,7 @@ from coalescecheck.lower.values import Parts, Place, Variable
 MAX_ATTEMPTS = 12  # each demotes at least one more variable to memory
 
 _PARSE_PLACE = re.compile(r"^[^:]*:(\d+)(?::(\d+))?:\s*(.*)", re.DOTALL)
+_Typed = TypeVar("_Typed", ir_kernel.Array, ir_kernel.Access)
 _NO_PADS: Mapping[str, int] = MappingProxyType({})
 
 
@@ -114,16 +117,23 @@ def _kernel_body(cx: Context, kernel_c: KernelC, tree: c_ast.FileAST) -> tuple[i
 
 def _result(cx: Context, kernel_c: KernelC, body: tuple[ir_kernel.Stmt, ...]) -> Kernel:
     body, accesses = finish.finish(cx, body)
+    types = cx.spellings.names
     return Kernel(
         name=kernel_c.name,
         span=kernel_c.span,
         params=tuple(cx.params),
-        arrays=cx.arrays,
-        accesses=accesses,
+        arrays={name: _shown(array, types) for name, array in cx.arrays.items()},
+        accesses=tuple(_shown(access, types) for access in accesses),
         body=(ir_kernel.Scope(KERNEL, body),),
         diagnostics=tuple(cx.diagnostics),
         unknown_types=cx.unknown_types,
     )
+
+
+def _shown(typed: _Typed, types: Mapping[str, str]) -> _Typed:
+    """An array or access with its type as the user spells it."""
+    shown = types.get(typed.element)
+    return typed if shown is None else replace(typed, element=shown)
 
 
 # --- parameters -------------------------------------------------------------------------------

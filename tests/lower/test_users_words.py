@@ -47,15 +47,15 @@ struct Tile {
         pytest.param("*tile = 1;", ["*tile"], id="from a star"),
         pytest.param("tile.row(y)[x] = 1;", ["tile.row(y)[x]"], id="a pointer from a method"),
         pytest.param("*tile.row(y) = 1;", ["*tile.row(y)"], id="what it points to"),
-        pytest.param("pick<32>(rows, y, x) = 1;", ["pick<32>(rows, y, x)"], id="a template"),
+        pytest.param("pick<32>(rows, y, x) = 1;", ["pick(rows, y, x)"], id="a template"),
         pytest.param("pick(rows, y, x) = 1;", ["pick(rows, y, x)"], id="one without arguments"),
         pytest.param("get(y, x) = 1;", ["get(y, x)"], id="a lambda"),
-        pytest.param("AT(y, x) = 1;", ["AT(y, x)"], id="a macro"),
-        pytest.param("tile.add(1);", ["at(1, 2)", "this->sum"], id="members in a header"),
+        pytest.param("AT(y, x) = 1;", ["tile.at(y, x)"], id="a macro"),
+        pytest.param("tile.add(1);", ["at(1, 2)", "sum"], id="members in a header"),
         pytest.param("rows[y][abs(x)] = 1;", ["rows[y][abs(x)]"], id="a known function"),
         pytest.param("rows[y][x] = 1;", ["rows[y][x]"], id="no function"),
         pytest.param(
-            "rows[y][cfg::width] = 1;", ["cfg::width", "rows[y][cfg::width]"], id="a namespace"
+            "rows[y][cfg::width] = 1;", ["rows[y][width]", "width"], id="a namespace"
         ),
         pytest.param("out[x] = __ldg(in + x);", ["*(in + x)", "out[x]"], id="an intrinsic"),
     ],
@@ -79,7 +79,7 @@ def test_what_is_proposed_is_named_alike(tmp_path: Path) -> None:
     )
     found = list(coalescecheck.analyze(path).findings)
     said = [f.description for each in found for f in each.fixes]
-    assert "load `this->x` and the element behind it as one `float2`" in said
+    assert "load `x` and the element behind it as one `float2`" in said
     assert not any("self" in words for words in (*said, *(each.message for each in found)))
 
 
@@ -93,7 +93,7 @@ def test_an_instance_of_a_template_is_no_member_of_it(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     (kernel,) = coalescecheck.analyze(path).kernels
-    assert not any("::" in array.element for array in kernel.arrays.values())
+    assert {array.element for array in kernel.arrays.values()} == {"Vec<float>"}
 
 
 def test_a_type_in_a_namespace(tmp_path: Path) -> None:
@@ -108,5 +108,5 @@ def test_a_type_in_a_namespace(tmp_path: Path) -> None:
     found = list(coalescecheck.analyze(path).findings)
     said = [f"{each.message} {each.reason} {each.advice}" for each in found]
     said += [fix.description for each in found for fix in each.fixes]
-    assert any("geo::Pair" in words for words in said)
+    assert any("Pair" in words for words in said)
     assert not any("geo__Pair" in words for words in said)

@@ -184,6 +184,66 @@ def test_a_header_named_from_the_project_root_is_found(tmp_path: Path) -> None:
     assert unit.code.decode().split() == ["int", "x;"]
 
 
+def test_a_header_of_a_usual_folder_is_a_guess_that_is_said(tmp_path: Path) -> None:
+    for folder in ("lib/gpu", "include", "lib/common"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "include/x.h").write_text("int x;\n")
+    (tmp_path / "lib/common/y.h").write_text('#include "x.h"\nint y;\n')
+    (tmp_path / "lib/common/vector").write_text("int v;\n")
+    text = '#include "y.h"\n#include <x.h>\n#include <vector>\n'
+    main = str(tmp_path / "lib" / "gpu" / "k.cu")
+    unit = preprocess(main, text)
+    assert unit.code.decode().split() == ["int", "x;", "int", "y;", "int", "x;"]
+    first, second = (f"{tmp_path}/lib/common", f"{tmp_path}/include")
+    assert messages(unit) == [
+        f"1: note: header y.h is taken from {first}, a guess: `-I {first}` makes it sure",
+        f"1: note: header x.h is taken from {second}, a guess: `-I {second}` makes it sure",
+    ]
+    assert messages(preprocess(main, text, include_dirs=[first, second])) == []
+
+
+def test_kernels_of_branches_that_are_not_taken_are_told() -> None:
+    text = """#ifdef ON
+template <typename T>
+__global__ void __launch_bounds__(256, (2)) a(T *x, int n = f(3)) { x[n] = 0; }
+extern "C" __global__
+void b(int *x) { x[0] = 1; }
+__global__ void declared(int *x);
+#endif
+#if N < 3
+__global__ void c(int *x) { x[0] = 0; }
+#elif N > 3
+__global__ void c(int *x) { x[0] = 1; }
+__global__ void d(int *x) { x[0] = 1; }
+#else
+__global__ void c(int *x) { x[0] = 2; }
+#endif
+#ifndef __CUDACC__
+#  if 1
+__global__ void e(int *x) { x[0] = 2; }
+#  endif
+#else
+#define K __global__ void g(int *x) { }
+// __global__ void h(int *x) { }
+#endif
+#if 0
+__global__ void old(int *x) { x[0] = 2; }
+#endif
+"""
+    assert messages(preprocess("k.cu", text, defines=["N=3"])) == [
+        "1: warning: `#ifdef ON` leaves out kernels `a`, `b`: pass `-D ON`",
+        "10: warning: `#elif N > 3` of `#if N < 3` leaves out kernel `d`",
+        "16: warning: `#ifndef __CUDACC__` leaves out kernel `e`",
+    ]
+
+
+def test_of_many_kernels_left_out_some_are_named() -> None:
+    kernels = "".join(f"__global__ void k{i}(int *x) {{ }}\n" for i in range(5))
+    unit = preprocess("k.cu", f"#if defined(ON)\n{kernels}#endif\n")
+    said = "`#if defined(ON)` leaves out kernels `k0`, `k1`, `k2` and 2 more: pass `-D ON`"
+    assert messages(unit) == [f"1: warning: {said}"]
+
+
 def test_an_include_loop_ends_with_a_warning(tmp_path: Path) -> None:
     (tmp_path / "a.h").write_text('#include "b.h"\nint a;\n')
     (tmp_path / "b.h").write_text('#include "a.h"\nint b;\n')

@@ -9,6 +9,7 @@ import pytest
 
 from coalescecheck.frontend.preprocess import preprocess
 from coalescecheck.frontend.unit import Unit
+from coalescecheck.source import Span
 
 
 def code_of(text: str, path: str = "k.cu", **options: object) -> str:
@@ -138,6 +139,31 @@ def test_unroll_pragmas_survive_with_their_macros_expanded() -> None:
         "#pragma unroll",
         "#pragma once_upon N",
     ]
+
+
+def test_a_pragma_before_the_body_of_a_statement_is_an_attribute() -> None:
+    text = """void f() {
+  for (;;)
+#pragma unroll
+    for (;;) g();
+  if (a) b(); else
+  #  pragma unroll 4
+  # pragma omp simd
+    for (;;) g();
+  do
+    _Pragma("unroll (N)") while (c) g();
+  while (d);
+#pragma unroll 2
+  for (;;) { }
+}
+"""
+    unit = preprocess("k.cu", text)
+    assert code_of(text) == (
+        "void f() { for (;;) [[unroll]] for (;;) g(); if (a) b(); else [[unroll(4)]] for (;;) g();"
+        " do [[unroll(N)]] while (c) g(); while (d); #pragma unroll 2 for (;;) { } }"
+    )
+    assert not unit.tree.root_node.has_error
+    assert unit.locate(unit.code.rindex(b"g();")) == Span("k.cu", 10, 37)
 
 
 def test_command_line_definitions() -> None:

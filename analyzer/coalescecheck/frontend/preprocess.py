@@ -16,7 +16,7 @@ import tree_sitter_cuda
 from tree_sitter import Language, Parser
 
 from coalescecheck.errors import SourceError
-from coalescecheck.frontend import includes, left_out, standard_library
+from coalescecheck.frontend import includes, left_out, pragmas, standard_library
 from coalescecheck.frontend.cleaning import clean, logical_lines
 from coalescecheck.frontend.conditionals import Conditionals
 from coalescecheck.frontend.macros import MacroLimit, Macros
@@ -61,6 +61,7 @@ def preprocess(
         run.macros.define_text(definition)
     run.file(path, text, pre_includes)
     code, positions = run.finish()
+    code = pragmas.as_attributes(code)
     code += standard_library.used_by(code).encode()
     if code.count(b"<") >= _NESTING and _NESTED.search(code):
         raise SourceError(f"{path}: nests too deeply")
@@ -170,6 +171,7 @@ class _Run:
                 directive is None
                 and opened.conditionals.active
                 and not self._pending
+                and "_Pragma" not in line
                 and table.keys().isdisjoint(_WORDS.findall(line))
             )
             if plain:

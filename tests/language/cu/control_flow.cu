@@ -91,6 +91,26 @@ __global__ void returns(float *out)
     out[at] = 1.f;  // expect: out store sectors=4..8
 }
 
+__global__ void pragmas_before_bodies(float *out, int n)
+{
+    int t = threadIdx.x;
+    for (int i = 1; i < 3; i++)
+#pragma unroll
+        for (int j = 1; j < 3; j++)
+            out[i * j * t] = 0.f;  // expect: out store sectors=4..16
+    if (t < 32)
+        out[t] = 1.f;  // expect: out store sectors=4
+    else
+#pragma unroll 2
+        for (int j = 1; j < 3; j++)
+            out[j * t] = 2.f;  // expect: out store sectors=4..8
+    for (int i = 0; i < 2; i++)
+        _Pragma("unroll 1")
+        do
+            out[8 * t + i] = 3.f;  // expect: out store sectors=32
+        while (n < 0);
+}
+
 void run(float *p, const float *q, int *k)
 {
     switches<<<1, 128>>>(p, 1);
@@ -98,4 +118,5 @@ void run(float *p, const float *q, int *k)
     loops<<<1, 128>>>(p);
     expressions<<<1, 128>>>(p, q, k);
     returns<<<1, 128>>>(p);
+    pragmas_before_bodies<<<1, 128>>>(p, 5);
 }

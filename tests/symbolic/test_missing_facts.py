@@ -150,7 +150,15 @@ UNKNOWN_TYPES = {
     ),
     "a member of a template parameter": (
         "template <class P> __global__ void k(typename P::real *a) { a[threadIdx.x] = 0; }",
-        "the size of `P__real` is not known: pass `--template P=...`",
+        "the size of `P::real` is not known: pass `--template P=...`",
+    ),
+    "a data member of a template parameter": (
+        "template <class P> __global__ void k(P *a) { a[threadIdx.x].x = 0; }",
+        "the size of `P::x` is not known: pass `--template P=...`",
+    ),
+    "a data member of a class of a library": (
+        "__global__ void k(vec *a) { a[threadIdx.x].x = 0; }",
+        "type `vec::x` is not declared in what could be read: pass `-I` for its header",
     ),
     "a macro of the build": (
         "__global__ void k(real *a) { a[threadIdx.x] = 0; }",

@@ -77,11 +77,11 @@ def unknown_size(name: str, types: Mapping[str, str]) -> str:
     option = _type_option(name, types)
     if option is None:
         return "its type follows from code that is not understood (see the messages)"
-    if types[name]:
-        return f"the size of `{name}` is not known: pass `{option}`"
     simple = "__" not in name.strip("_")  # else it stands for a::b, which no macro can be
+    said = name if simple or "___" in name else name.replace("__", "::")
+    if types[name]:
+        return f"the size of `{said}` is not known: pass `{option}`"
     macro = f"`{option}`, or " if simple else ""
-    said = name if simple else name.replace("__", "::")
     return f"type `{said}` is not declared in what could be read: pass {macro}`-I` for its header"
 
 

@@ -65,9 +65,10 @@ class Methods:
                     return static
         if isinstance(base.type, types.GroupType):
             return self._s.say_opaque(f"member `{name}`", [], types.UNKNOWN, node)
+        type_ = self._s.member_type(base.type, name)
         if base.lvalue and not base.pure:
-            return self._s.unknown_place(f"member `{name}`", [self._address(base)], node)
-        return self._s.say_opaque(f"member `{name}`", [base], types.UNKNOWN, node)
+            return self._s.unknown_place(f"member `{name}`", [self._address(base)], node, type_)
+        return self._s.say_opaque(f"member `{name}`", [base], type_, node)
 
     @staticmethod
     def _address(base: Ex) -> Ex:

@@ -38,6 +38,7 @@ class Output:
         self.functions: list[list[Line]] = []
         self.diagnostics: list[Diagnostic] = []
         self.unknown_types: dict[str, str] = {}  # C names by name; C names by themselves too
+        self.given_by: dict[str, str | None] = {}  # by the C name of an unknown type
         self._taken: set[str] = set(_KEYWORDS)
         self._signatures: dict[tuple[str, str, tuple[str, ...]], str] = {}
         self._declared: set[str] = set()
@@ -108,6 +109,8 @@ class Output:
             marker = f"[[cuda::unknown_type{argument}]]"
             self.types.append((0, f"{marker} typedef long {known};"))
             self.unknown_types[known] = known
+            if name != "unknown_t":
+                self.given_by[known] = given_by
         return known
 
     def _typedef(self, name: str, declaration: str) -> None:

@@ -149,12 +149,14 @@ class Session:
         self.say(node, "warning", f"{what} is not understood: its value is unknown")
         return self.opaque_call(arguments, result, Mark(node.start_byte))
 
-    def unknown_place(self, what: str, arguments: list[Ex], node: Node) -> Ex:
+    def unknown_place(
+        self, what: str, arguments: list[Ex], node: Node, type_: CType = types.UNKNOWN
+    ) -> Ex:
         """Memory at an address nobody knows: ``*opaque(…)``."""
         self.say(node, "warning", f"{what} is not understood: this access is unknown")
         mark, source = Mark(node.start_byte), f"*{syntax.flat(node)}"
-        pointer = self.opaque_call(arguments, types.Pointer(types.UNKNOWN), mark, source)
-        return dereferenced(pointer.piece, types.UNKNOWN, mark)
+        pointer = self.opaque_call(arguments, types.Pointer(type_), mark, source)
+        return dereferenced(pointer.piece, type_, mark)
 
     def _prototyped(
         self, name: str, arguments: list[Ex], result: CType, mark: Mark, source: str = ""
@@ -211,6 +213,16 @@ class Session:
         None for a template parameter itself.
         """
         return self.output.need_unknown(name, given_by)
+
+    def member_type(self, owner: CType, name: str) -> CType:
+        """The type of a member of a type nobody knows: what gives the one gives the other."""
+        if not isinstance(owner, types.Unknown) or owner.name not in self.output.given_by:
+            return types.UNKNOWN
+        given_by = self.output.given_by[owner.name]
+        member = types.mangled([owner.name, name])
+        return types.Unknown(
+            self.output_unknown(member, owner.name if given_by is None else given_by)
+        )
 
     def unknown_type(self, name: str, node: Node) -> CType:
         self.say(node, "warning", f"type `{name}` is not known: accesses of its size are unknown")

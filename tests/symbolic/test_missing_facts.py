@@ -88,6 +88,18 @@ CASES = {
         {"block": (32, 1)},
         {"block": None},
     ),
+    "a loop whose end is not known": Case(
+        f"for (int k = 0; k < m; k++) o[0] = a[({T} + k) / n * 9];",
+        "depends on k10 (the iteration of the loop at line 10), n between the lanes: "
+        "pass `--param m=... --param n=...`",
+        {"params": {"n": 5, "m": 6}},
+    ),
+    "a lane that sizes choose": Case(
+        f"for (int k = 0; k < m; k++) if ({T} == k * n) o[0] = a[{T}];",
+        "lanes run under a condition on k10 (the iteration of the loop at line 10), n: "
+        "pass `--param m=... --param n=...`",
+        {"params": {"n": 5, "m": 6}},
+    ),
     "the block index": Case(
         f"o[0] = a[(int)blockIdx.x * 33 + {T}];",
         "alignment: depends on blockIdx.x: pass `--grid ...`",

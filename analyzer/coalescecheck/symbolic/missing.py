@@ -57,7 +57,7 @@ class Givable:
 
     def _option(self, symbol: Symbol) -> str | None:
         match symbol.kind:
-            case "bdim" | "row":  # rows of an unknown block
+            case "bdim" | "row" | "tid":  # rows and warps of an unknown block
                 return "--block ..."
             case "gdim" | "bid":
                 return "--grid ..."

@@ -111,6 +111,32 @@ __global__ void pragmas_before_bodies(float *out, int n)
         while (n < 0);
 }
 
+__global__ void fetched_ahead(float *out, const float *in, const int *starts, int n)
+{
+    int t = threadIdx.x, next = t;
+    const float *row = in + 2 * t;
+    for (int k = 1; k < n; k++) {
+        out[t] = in[next];           // expect: in load sectors=4; out store sectors=4
+        next = (k * k % 7) * 8 + t;
+        out[t] = *row;               // expect: in load sectors=8; out store sectors=4
+        row = in + starts[k] * 16 + 2 * t;  // expect: starts load sectors=1
+    }
+    out[t] = in[next] + *row;        // expect: in load sectors=4; in load sectors=8; out store sectors=4
+}
+
+__global__ void fetched_apart(float *out, const float *in, int n)
+{
+    int t = threadIdx.x, next = t;
+    for (int k = 1; k < n; k++) {
+        out[t] = in[next];           // expect: in load data-dependent; out store sectors=4
+        next = k * 8 + 2 * t;
+    }
+    int last = t;
+    for (int k = 0; k < t; k++)
+        last = 8 * k + t;
+    out[t] = in[next] + in[last];    // expect: in load data-dependent; out store sectors=4
+}
+
 void run(float *p, const float *q, int *k)
 {
     switches<<<1, 128>>>(p, 1);
@@ -119,4 +145,6 @@ void run(float *p, const float *q, int *k)
     expressions<<<1, 128>>>(p, q, k);
     returns<<<1, 128>>>(p);
     pragmas_before_bodies<<<1, 128>>>(p, 5);
+    fetched_ahead<<<1, 128>>>(p, q, k, 5);
+    fetched_apart<<<1, 128>>>(p, q, 5);
 }

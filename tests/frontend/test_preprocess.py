@@ -270,6 +270,23 @@ def test_of_many_kernels_left_out_some_are_named() -> None:
     assert messages(unit) == [f"1: warning: {said}"]
 
 
+@pytest.mark.parametrize(
+    ("opening", "remedy"),
+    [
+        ("#ifdef A", ": pass `-D A`"),
+        ("#ifndef A\n#else", ": pass `-D A`"),
+        ("#if defined A && defined( B )", ": pass `-D A -D B`"),
+        ("#if defined(A) || defined(B)", ""),
+        ("#if defined(A) && B", ""),
+        ("#if !defined(__CUDACC__)", ""),
+    ],
+)
+def test_the_option_that_takes_a_branch_is_named(opening: str, remedy: str) -> None:
+    text = f"{opening}\n__global__ void k(int *x) {{ }}\n#endif\n"
+    (said,) = messages(preprocess("k.cu", text))
+    assert said.partition("kernel `k`")[2] == remedy
+
+
 def test_an_include_loop_ends_with_a_warning(tmp_path: Path) -> None:
     (tmp_path / "a.h").write_text('#include "b.h"\nint a;\n')
     (tmp_path / "b.h").write_text('#include "a.h"\nint b;\n')

@@ -15,6 +15,7 @@ from coalescecheck.frontend.kernel_heads import GLOBAL, defined_name
 
 _WORD = "__global__"
 _MAX_HEAD = 5000  # characters from __global__ to the body of a kernel
+_DEFINED = r"defined ?(?:\( ?\w+ ?\)|\w+)"
 _SHOWN = 3  # names of kernels in one message
 
 
@@ -64,8 +65,12 @@ def _name(text: str, offset: int) -> str | None:
 
 
 def _remedy(directive: str) -> str:
-    match = re.fullmatch(r"`#(?:ifdef|if defined\(?) ?(\w+)\)?`", directive)
-    return f": pass `-D {match[1]}`" if match else ""
+    """What takes the branch, where it asks for no more than names that are defined."""
+    match = re.fullmatch(r"`#ifdef (\w+)`|`#else` of `#ifndef (\w+)`", directive)
+    names = [match[1] or match[2]] if match else []
+    if re.fullmatch(rf"`#if {_DEFINED}( && {_DEFINED})*`", directive):
+        names = re.findall(r"defined ?\(? ?(\w+)", directive)
+    return f": pass `{' '.join(f'-D {name}' for name in names)}`" if names else ""
 
 
 def _spoken(text: str, branch: Branch) -> str:

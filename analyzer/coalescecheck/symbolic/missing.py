@@ -74,6 +74,8 @@ def unknown_size(name: str, types: Mapping[str, str]) -> str:
     """Why the width of an access is not known; ``types`` as in :class:`Givable`."""
     if name not in types:
         return f"{name}: one source access is an unknown number of instructions"
+    if " " in types[name]:
+        return types[name]
     option = _type_option(name, types)
     if option is None:
         return "its type follows from code that is not understood (see the messages)"
@@ -88,7 +90,7 @@ def unknown_size(name: str, types: Mapping[str, str]) -> str:
 def _type_option(name: str, types: Mapping[str, str]) -> str | None:
     """The option that settles the size of a type."""
     given_by = types.get(name, name)
-    if name == UNNAMED:
+    if name == UNNAMED or " " in given_by:
         return None
     return f"--template {given_by}=..." if given_by else f"-D {name}=..."
 

@@ -11,6 +11,8 @@ import pytest
 from summaries import count, result
 
 from coalescecheck import analyze
+from coalescecheck.symbolic.form import Symbol
+from coalescecheck.symbolic.render import spoken
 
 
 @dataclass(frozen=True)
@@ -221,3 +223,7 @@ def test_no_width_and_no_step_is_made_up_for_a_type_of_unknown_size(tmp_path: Pa
     assert (tag.width_bytes, tag.lane_stride_bytes) == (1, None)  # the step has padding in it
     assert (count(tag).min, count(tag).max, tag.certainty) == (1, 32, "bounded")
     assert (value.width_bytes, value.certainty) == (0, "unknown")
+
+
+def test_a_part_of_a_block_index_is_spoken_of_as_the_index() -> None:
+    assert spoken([Symbol("blockIdx.x'", "bid"), Symbol("n#2", "param")]) == "blockIdx.x, n"

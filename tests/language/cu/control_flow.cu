@@ -124,6 +124,20 @@ __global__ void fetched_ahead(float *out, const float *in, const int *starts, in
     out[t] = in[next] + *row;        // expect: in load sectors=4; in load sectors=8; out store sectors=4
 }
 
+__global__ void behind_either(float *out, const int *keys, int n)
+{
+    int t = threadIdx.x, a = keys[t], b = keys[2 * t];  // expect: keys load sectors=4; keys load sectors=8
+    float s = 0.f;
+    if (a < n || b > n)
+        s = 1.f;
+    else if (a == 4 || b == 7)
+        s = 2.f;
+    out[t] = s;        // expect: out store sectors=4
+    if (a > 2 * n || b == n)
+        return;
+    out[2 * t] = s;    // expect: out store data-dependent
+}
+
 __global__ void fetched_apart(float *out, const float *in, int n)
 {
     int t = threadIdx.x, next = t;
@@ -147,4 +161,5 @@ void run(float *p, const float *q, int *k)
     pragmas_before_bodies<<<1, 128>>>(p, 5);
     fetched_ahead<<<1, 128>>>(p, q, k, 5);
     fetched_apart<<<1, 128>>>(p, q, 5);
+    behind_either<<<1, 128>>>(p, k, 5);
 }

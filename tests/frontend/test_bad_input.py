@@ -253,3 +253,15 @@ def test_a_damaged_kernel_in_a_damaged_function_is_told(tmp_path: Path) -> None:
     assert [str(said) for said in source.diagnostics] == [
         f"{path}:5:1: error: kernel k at line 5 could not be read"
     ]
+
+
+def test_unknown_functions_have_the_names_that_the_user_wrote(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "struct S { int n; };\n"
+        "__global__ void k(float *x, S s) {\n"
+        "  cub::Load(x, 3);\n  cub::Load(x, 3.f);\n  s.gone(x);\n  __mine(x);\n}\n"
+    )
+    (kernel,) = coalescecheck.analyze(path).kernels
+    said = [d.message.partition("()")[0] for d in kernel.diagnostics if "accesses" in d.message]
+    assert said == ["`cub::Load", "`cub::Load", "`gone", "`__mine"]

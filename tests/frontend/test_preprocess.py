@@ -9,6 +9,7 @@ import pytest
 
 from coalescecheck.frontend.preprocess import preprocess
 from coalescecheck.frontend.unit import Unit
+from coalescecheck.source import Span
 
 
 def code_of(text: str, path: str = "k.cu", **options: object) -> str:
@@ -140,6 +141,31 @@ def test_unroll_pragmas_survive_with_their_macros_expanded() -> None:
     ]
 
 
+def test_a_pragma_before_the_body_of_a_statement_is_an_attribute() -> None:
+    text = """void f() {
+  for (;;)
+#pragma unroll
+    for (;;) g();
+  if (a) b(); else
+  #  pragma unroll 4
+  # pragma omp simd
+    for (;;) g();
+  do
+    _Pragma("unroll (N)") while (c) g();
+  while (d);
+#pragma unroll 2
+  for (;;) { }
+}
+"""
+    unit = preprocess("k.cu", text)
+    assert code_of(text) == (
+        "void f() { for (;;) [[unroll]] for (;;) g(); if (a) b(); else [[unroll(4)]] for (;;) g();"
+        " do [[unroll(N)]] while (c) g(); while (d); #pragma unroll 2 for (;;) { } }"
+    )
+    assert not unit.tree.root_node.has_error
+    assert unit.locate(unit.code.rindex(b"g();")) == Span("k.cu", 10, 37)
+
+
 def test_command_line_definitions() -> None:
     assert code_of("int a = N, b = M;", defines=("N=8", "M")) == "int a = 8, b = 1;"
 
@@ -182,6 +208,83 @@ def test_a_header_named_from_the_project_root_is_found(tmp_path: Path) -> None:
     (folder / "x.cuh").write_text("int x;\n")
     unit = preprocess(str(folder / "k.cu"), "#include <lib/gpu/x.cuh>\n")
     assert unit.code.decode().split() == ["int", "x;"]
+
+
+def test_a_header_of_a_usual_folder_is_a_guess_that_is_said(tmp_path: Path) -> None:
+    for folder in ("lib/gpu", "include", "lib/common"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "include/x.h").write_text("int x;\n")
+    (tmp_path / "lib/common/y.h").write_text('#include "x.h"\nint y;\n')
+    (tmp_path / "lib/common/vector").write_text("int v;\n")
+    text = '#include "y.h"\n#include <x.h>\n#include <vector>\n'
+    main = str(tmp_path / "lib" / "gpu" / "k.cu")
+    unit = preprocess(main, text)
+    assert unit.code.decode().split() == ["int", "x;", "int", "y;", "int", "x;"]
+    first, second = (f"{tmp_path}/lib/common", f"{tmp_path}/include")
+    assert messages(unit) == [
+        f"1: note: header y.h is taken from {first}, a guess: `-I {first}` makes it sure",
+        f"1: note: header x.h is taken from {second}, a guess: `-I {second}` makes it sure",
+    ]
+    assert messages(preprocess(main, text, include_dirs=[first, second])) == []
+
+
+def test_kernels_of_branches_that_are_not_taken_are_told() -> None:
+    text = """#ifdef ON
+template <typename T>
+__global__ void __launch_bounds__(256, (2)) a(T *x, int n = f(3)) { x[n] = 0; }
+extern "C" __global__
+void b(int *x) { x[0] = 1; }
+__global__ void declared(int *x);
+#endif
+#if N < 3
+__global__ void c(int *x) { x[0] = 0; }
+#elif N > 3
+__global__ void c(int *x) { x[0] = 1; }
+__global__ void d(int *x) { x[0] = 1; }
+#else
+__global__ void c(int *x) { x[0] = 2; }
+#endif
+#ifndef __CUDACC__
+#  if 1
+__global__ void e(int *x) { x[0] = 2; }
+#  endif
+#else
+#define K __global__ void g(int *x) { }
+// __global__ void h(int *x) { }
+#endif
+#if 0
+__global__ void old(int *x) { x[0] = 2; }
+#endif
+"""
+    assert messages(preprocess("k.cu", text, defines=["N=3"])) == [
+        "1: warning: `#ifdef ON` leaves out kernels `a`, `b`: pass `-D ON`",
+        "10: warning: `#elif N > 3` of `#if N < 3` leaves out kernel `d`",
+        "16: warning: `#ifndef __CUDACC__` leaves out kernel `e`",
+    ]
+
+
+def test_of_many_kernels_left_out_some_are_named() -> None:
+    kernels = "".join(f"__global__ void k{i}(int *x) {{ }}\n" for i in range(5))
+    unit = preprocess("k.cu", f"#if defined(ON)\n{kernels}#endif\n")
+    said = "`#if defined(ON)` leaves out kernels `k0`, `k1`, `k2` and 2 more: pass `-D ON`"
+    assert messages(unit) == [f"1: warning: {said}"]
+
+
+@pytest.mark.parametrize(
+    ("opening", "remedy"),
+    [
+        ("#ifdef A", ": pass `-D A`"),
+        ("#ifndef A\n#else", ": pass `-D A`"),
+        ("#if defined A && defined( B )", ": pass `-D A -D B`"),
+        ("#if defined(A) || defined(B)", ""),
+        ("#if defined(A) && B", ""),
+        ("#if !defined(__CUDACC__)", ""),
+    ],
+)
+def test_the_option_that_takes_a_branch_is_named(opening: str, remedy: str) -> None:
+    text = f"{opening}\n__global__ void k(int *x) {{ }}\n#endif\n"
+    (said,) = messages(preprocess("k.cu", text))
+    assert said.partition("kernel `k`")[2] == remedy
 
 
 def test_an_include_loop_ends_with_a_warning(tmp_path: Path) -> None:

@@ -80,3 +80,31 @@ def test_nothing_is_lost(name: str) -> None:
     assert not report.disagrees
     lost = [f"{k.name}: {k.status}: {k.reason}" for k in report.kernels if k.status != "analysed"]
     assert not lost, "\n" + "\n".join(lost)
+
+
+def test_texture_references_are_names_and_no_loads(tmp_path: Path) -> None:
+    """They are no CUDA of today, which is why no file under ``cu`` has them."""
+    path = tmp_path / "k.cu"
+    path.write_text("""texture<float4, 2, cudaReadModeElementType> wide;
+texture<int> narrow;
+surface<void, 2> plane;
+__device__ cudaTextureObject_t held;
+__global__ void k(float *out) {
+    int x = threadIdx.x;
+    float4 a = tex2D(wide, x, 0);
+    out[x] = a.x + tex1Dfetch(narrow, 2 * x);
+    surf2Dwrite(a.y, plane, x * 4, 0);
+    out[2 * x] = tex1Dfetch<float>(held, x);
+}
+""")
+    (kernel,) = coalescecheck.analyze(path, block=128).kernels
+    found = [(a.access.span.line, said_of(a), a.width_bytes) for a in kernel.accesses]
+    assert sorted(found) == [
+        (7, "? load texture", 16),
+        (8, "? load texture", 4),
+        (8, "out store sectors=4", 4),
+        (9, "? store texture", 4),
+        (10, "? load texture", 4),
+        (10, "held load sectors=1", 8),
+        (10, "out store sectors=8", 4),
+    ]

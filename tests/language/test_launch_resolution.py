@@ -295,10 +295,24 @@ template <> __global__ void k(float *p, int n) { p[n * threadIdx.x] = 0; }
 template <typename T> void run(T *p, int n) { k<<<1, 32>>>(p, 32); }
 """
 
+KINDS = """
+template <typename T, int B> __global__ void k(T *p, int n) { p[threadIdx.x] = B; }
+template <int R, typename T, int B> __global__ void k(T *p, int n) { p[R * threadIdx.x] = B; }
+template __global__ void k<16, char, 3>(char *, int);
+template __global__ void k<short, 3>(short *, int);
+"""
+
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        (
+            KINDS + "template <class U> void h(float *f, double *d, U *u) {"
+            " k<float, 2><<<1, 32>>>(f, 0); k<8, double, 2><<<1, 64>>>(d, 0);"
+            " k<4, U, 2><<<1, 96>>>(u, 0); }",
+            ["2 float 2: 32 of 1 n=0", "2 short 3: ? of ?", "3 16 char 3: ? of ?"]
+            + [f"3 {first}: {n} of 1 n=0" for first, n in (("4 2", 96), ("8 double 2", 64))],
+        ),
         (
             OVERLOADS + "void h(float *f, double *d) { k<<<1, 32>>>(f, 1); k<<<1, 64>>>(d, 2); "
             "k<<<1, 96>>>(f, f); }",
@@ -315,7 +329,12 @@ template <typename T> void run(T *p, int n) { k<<<1, 32>>>(p, 32); }
             ["2: 32 of 1 n=1", "3: 32 of 1 n=1", "4: ? of ?", "5 real_t: 32 of 1 n=1"],
         ),
     ],
-    ids=["overloads", "specialisations without arguments", "an unknown type"],
+    ids=[
+        "kinds of template parameters",
+        "overloads",
+        "specialisations without arguments",
+        "an unknown type",
+    ],
 )
 def test_a_launch_is_one_of_the_kernel_that_takes_its_pointers(
     text: str, expected: list[str], tmp_path: Path

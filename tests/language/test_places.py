@@ -188,3 +188,29 @@ def test_global_names_in_subscripts_stand_where_they_were_written(tmp_path: Path
         (3, 39, "store"),
         (4, 3, "store"),
     ]
+
+
+def test_the_headers_operators_go_before_those_that_convert(tmp_path: Path) -> None:
+    """No ``half2`` becomes a class that nothing is known of where CUDA has the operator."""
+    path = tmp_path / "k.cu"
+    path.write_text("""#include <cuda_fp16.h>
+using pair = lib::pair<float>;
+__device__ pair operator+(const pair &a, const pair &b) { return pair(a.x + b.x); }
+using other = lib::pair<half>;
+__device__ other operator+(const other &a, const other &b) { return other(a.x + b.x); }
+__global__ void k(half2 *out, pair *own) {
+    half2 s = out[0];
+    out[threadIdx.x] = s + out[2 * threadIdx.x];
+    if (s < out[0] || __hbge2(s, s)) out[0] = -s;
+}
+""")
+    (kernel,) = coalescecheck.analyze(path, block=128).kernels
+    assert kernel.status == "analysed"
+    assert [(a.array, a.sectors.max) for a in kernel.accesses if a.sectors] == [
+        ("out", 1),
+        ("out", 8),
+        ("out", 4),
+        ("out", 1),
+        ("out", 1),
+    ]
+    assert not [d.message for d in kernel.diagnostics if "()` is not known" in d.message]

@@ -36,9 +36,6 @@ def test_value(wanted: str, code: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        # d lies in B's last three bytes: 8 bytes, and C would make it 12
-        "struct B { B(); int i; char c; }; struct D : B { char d; };",
-        "struct V { virtual void f(); int x; }; struct D : V { int y; };",
         # two bases of class E have two addresses
         "struct E {}; struct A : E {}; struct B : E {}; struct D : A, B { char c; };",
         "struct D { char c; int d __attribute__((packed)); };",
@@ -50,6 +47,39 @@ def test_layout_that_c_does_not_have(code: str, tmp_path: Path) -> None:
     (kernel,) = coalescecheck.analyze(path).kernels
     assert kernel.status == "failed"
     assert "places" in kernel.reason
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        # d lies in B's last three bytes: 8 bytes, and C would make it 12
+        "struct B { B(); int i; char c; }; struct D : B { char d; };",
+        "struct B { virtual void f(); int i; }; struct D : B { int d; };",
+    ],
+)
+def test_members_in_the_padding_of_a_base(code: str, tmp_path: Path) -> None:
+    path = tmp_path / "layout.cu"
+    path.write_text(
+        f"""{code}
+        template <class T> __global__ void k(int *out, D *p) {{
+            out[threadIdx.x] = p->i;
+            p[threadIdx.x] = D();
+            p[threadIdx.x].d = 1;
+        }}
+        void run(int *out, D *p) {{ k<D><<<1, 32>>>(out, p); }}
+        """
+    )
+    (kernel,) = coalescecheck.analyze(path).kernels
+    assert kernel.status == "analysed"
+    first, second, whole, member = kernel.accesses
+    assert [a.certainty for a in (first, second)] == ["exact", "exact"]
+    assert (whole.certainty, whole.reason) == (
+        "unknown",
+        "`D` has members in the padding of its base",
+    )
+    assert member.certainty == "bounded"
+    assert member.sectors is not None
+    assert (member.sectors.min, member.sectors.max) == (1, 32)
 
 
 def test_launch_arguments_become_parameters(tmp_path: Path) -> None:

@@ -54,9 +54,7 @@ struct Tile {
         pytest.param("tile.add(1);", ["at(1, 2)", "sum"], id="members in a header"),
         pytest.param("rows[y][abs(x)] = 1;", ["rows[y][abs(x)]"], id="a known function"),
         pytest.param("rows[y][x] = 1;", ["rows[y][x]"], id="no function"),
-        pytest.param(
-            "rows[y][cfg::width] = 1;", ["rows[y][width]", "width"], id="a namespace"
-        ),
+        pytest.param("rows[y][cfg::width] = 1;", ["rows[y][width]", "width"], id="a namespace"),
         pytest.param("out[x] = __ldg(in + x);", ["*(in + x)", "out[x]"], id="an intrinsic"),
     ],
 )

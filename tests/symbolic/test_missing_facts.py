@@ -11,6 +11,8 @@ import pytest
 from summaries import count, result
 
 from coalescecheck import analyze
+from coalescecheck.symbolic.form import Symbol
+from coalescecheck.symbolic.render import spoken
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,18 @@ CASES = {
         {"block": (32, 1)},
         {"block": None},
     ),
+    "a loop whose end is not known": Case(
+        f"for (int k = 0; k < m; k++) o[0] = a[({T} + k) / n * 9];",
+        "depends on k10 (the iteration of the loop at line 10), n between the lanes: "
+        "pass `--param m=... --param n=...`",
+        {"params": {"n": 5, "m": 6}},
+    ),
+    "a lane that sizes choose": Case(
+        f"for (int k = 0; k < m; k++) if ({T} == k * n) o[0] = a[{T}];",
+        "lanes run under a condition on k10 (the iteration of the loop at line 10), n: "
+        "pass `--param m=... --param n=...`",
+        {"params": {"n": 5, "m": 6}},
+    ),
     "the block index": Case(
         f"o[0] = a[(int)blockIdx.x * 33 + {T}];",
         "alignment: depends on blockIdx.x: pass `--grid ...`",
@@ -150,7 +164,15 @@ UNKNOWN_TYPES = {
     ),
     "a member of a template parameter": (
         "template <class P> __global__ void k(typename P::real *a) { a[threadIdx.x] = 0; }",
-        "the size of `P__real` is not known: pass `--template P=...`",
+        "the size of `P::real` is not known: pass `--template P=...`",
+    ),
+    "a data member of a template parameter": (
+        "template <class P> __global__ void k(P *a) { a[threadIdx.x].x = 0; }",
+        "it is a part of `P`, which is not known: pass `--template P=...`",
+    ),
+    "a data member of a class of a library": (
+        "__global__ void k(vec *a) { a[threadIdx.x].x = 0; }",
+        "type `vec` is not declared in what could be read: pass `-D vec=...`, or `-I` for its header",
     ),
     "a macro of the build": (
         "__global__ void k(real *a) { a[threadIdx.x] = 0; }",
@@ -201,3 +223,7 @@ def test_no_width_and_no_step_is_made_up_for_a_type_of_unknown_size(tmp_path: Pa
     assert (tag.width_bytes, tag.lane_stride_bytes) == (1, None)  # the step has padding in it
     assert (count(tag).min, count(tag).max, tag.certainty) == (1, 32, "bounded")
     assert (value.width_bytes, value.certainty) == (0, "unknown")
+
+
+def test_a_part_of_a_block_index_is_spoken_of_as_the_index() -> None:
+    assert spoken([Symbol("blockIdx.x'", "bid"), Symbol("n#2", "param")]) == "blockIdx.x, n"

@@ -10,9 +10,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A branch by the offset of its directive, and of the ``#if`` that its group begins with."""
+
+    offset: int
+    group: int
+
+
 @dataclass(slots=True)
 class _Group:
-    """``taken``: a branch of the group was active; ``active``: the present one is."""
+    """``taken``: a branch of the group was active; ``active``: the present one is, which begins
+    at ``branch``."""
 
     outer: bool
     active: bool
@@ -20,6 +29,7 @@ class _Group:
     has_else: bool
     offset: int
     directive: str
+    branch: int
 
 
 class Conditionals:
@@ -40,7 +50,7 @@ class Conditionals:
         if name in ("if", "ifdef", "ifndef"):
             outer = self.active
             active = outer and condition()
-            self._groups.append(_Group(outer, active, active, False, offset, name))
+            self._groups.append(_Group(outer, active, active, False, offset, name, offset))
             return True
         if not self._groups or (name != "endif" and self._groups[-1].has_else):
             return False
@@ -49,10 +59,16 @@ class Conditionals:
             self._groups.pop()
             return True
         group.has_else = name == "else"
+        group.branch = offset
         may = group.outer and not group.taken
         group.active = may and (name == "else" or condition())
         group.taken = group.taken or group.active
         return True
+
+    def left_out_by(self) -> Branch | None:
+        """The outermost branch that is not active; None where all are."""
+        group = next((g for g in self._groups if not g.active), None)
+        return None if group is None else Branch(group.branch, group.offset)
 
     def unfinished(self) -> Iterator[tuple[int, str]]:
         """Offset and name of each group that has no ``#endif``."""

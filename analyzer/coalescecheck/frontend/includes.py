@@ -9,7 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
+from coalescecheck.frontend.tokens import STRING, Token
+
 _PROJECT_DEPTH = 6  # folders above the includer that may be the project's root
+_ROOTS = ("", "include", "src")
+# Builds pass these as -I for headers that are named without a folder.
+_HEADER_FOLDERS = (*_ROOTS, "inc", "common", "Common", "common/inc", "common/include", "utils")
 
 # Headers of the toolkit and the standard libraries: that they are not read is no news.
 _STANDARD_NAMES = """
@@ -48,23 +53,39 @@ def find_header(
     """The path of header ``name`` as included by the last of ``open_files``."""
     if not name or "\0" in name:
         return None
+    found = _named(name, open_files, include_dirs, quoted)
+    return _in_project(name, open_files[-1]) if found is None and ".." not in name else found
+
+
+def is_guess(found: str, name: str, open_files: Sequence[str], include_dirs: Iterable[str]) -> bool:
+    """Whether no compiler would have looked for header ``name`` where it was ``found``; what a
+    project names from its root, as in ``lib/gpu/x.cuh``, is none."""
+    return "/" not in name and found != _named(name, open_files, include_dirs, quoted=True)
+
+
+def _named(
+    name: str, open_files: Sequence[str], include_dirs: Iterable[str], quoted: bool
+) -> str | None:
+    """The header beside its includers or below -I, which comes first for ``<...>``."""
     folders = [os.path.dirname(file) for file in reversed(open_files)]
-    # <...> looks in -I folders first
     folders = [*folders, *include_dirs] if quoted else [*include_dirs, *folders]
     for folder in folders:
         candidate = os.path.normpath(os.path.join(folder, name))
         if os.path.isfile(candidate):
             return candidate
-    return _in_project(name, open_files[-1]) if "/" in name and ".." not in name else None
+    return None
 
 
 def _in_project(name: str, includer: str) -> str | None:
     """``faiss/gpu/x.cuh`` names its file from the project's root, which a build passes as -I."""
+    if is_standard(name):
+        return None
+    roots = _ROOTS if "/" in name else _HEADER_FOLDERS
     folder = os.path.dirname(os.path.abspath(includer))
     for _ in range(_PROJECT_DEPTH):
         last = os.path.exists(os.path.join(folder, ".git"))
-        for root in (folder, os.path.join(folder, "include"), os.path.join(folder, "src")):
-            candidate = os.path.join(root, name)
+        for root in roots:
+            candidate = os.path.normpath(os.path.join(folder, root, name))
             if os.path.isfile(candidate):
                 return os.path.relpath(candidate) if not os.path.isabs(includer) else candidate
         parent = os.path.dirname(folder)
@@ -72,3 +93,19 @@ def _in_project(name: str, includer: str) -> str | None:
             return None
         folder = parent
     return None
+
+
+def header_name(tokens: list[Token]) -> tuple[str, bool]:
+    """The name inside ``"..."`` or ``<...>`` and whether it was quoted."""
+    if not tokens:
+        return "", False
+    if tokens[0].type == STRING:
+        return str(tokens[0].value)[1:-1], True
+    if tokens[0].value != "<":
+        return "", False
+    name = ""
+    for token in tokens[1:]:
+        if token.value == ">":
+            return name.strip(), False
+        name += str(token.value)
+    return "", False

@@ -19,6 +19,8 @@ from coalescecheck.frontend.rewrite import KernelDecl
 from coalescecheck.frontend.rewrite.builtin_types import builtin_type
 from coalescecheck.launch import Launch
 
+_NUMBERS = (*"0123456789", "true", "false")  # what a template argument that is none begins with
+
 
 @dataclass(slots=True)
 class Instance:
@@ -47,7 +49,8 @@ def instances_of(
         if launch not in target.launches:
             target.launches.append(launch)
     for explicit in (*kernel.instantiations, *kernel.specialisations):
-        instance(_mapping(kernel, explicit))
+        if _takes(kernel, explicit):
+            instance(_mapping(kernel, explicit))
     return list(found.values()) or [instance({})]
 
 
@@ -61,13 +64,25 @@ def meant_by(site: LaunchSite, kernels: Sequence[KernelDecl]) -> list[KernelDecl
         count = len(site.args)
         named = [k for k in named if len(k.parameters) == count] or named
     if len(named) > 1 and site.template_args:
-        count = len(site.template_args)
         exact = [k for k in named if _specialises(k) and _is_exact(site.args or (), k)]
-        named = exact or [k for k in named if len(k.template_params) >= count] or named
+        named = exact or [k for k in named if _takes(k, site.template_args)] or named
     elif len(named) > 1 and site.args is not None:
         named = [k for k in named if not _contradicts(site.args, k)] or named
         named = [k for k in named if _is_exact(site.args, k)] or named  # no template goes before
     return named
+
+
+def _takes(kernel: KernelDecl, given: Sequence[str | None]) -> bool:
+    """Whether no template argument is too many, a number for a type, or a type for a number."""
+    for (kind, _, _), argument in zip(kernel.template_params, given, strict=False):
+        if kind == "pack":
+            return True
+        if argument is None:
+            continue
+        number = argument.lstrip("-+(").startswith(_NUMBERS)
+        if number if kind == "type" else kind == "value" and _known(argument) is not None:
+            return False
+    return len(given) <= len(kernel.template_params)
 
 
 def _specialises(kernel: KernelDecl) -> bool:

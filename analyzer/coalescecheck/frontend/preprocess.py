@@ -16,7 +16,7 @@ import tree_sitter_cuda
 from tree_sitter import Language, Parser
 
 from coalescecheck.errors import SourceError
-from coalescecheck.frontend import includes, standard_library
+from coalescecheck.frontend import includes, left_out, pragmas, standard_library
 from coalescecheck.frontend.cleaning import clean, logical_lines
 from coalescecheck.frontend.conditionals import Conditionals
 from coalescecheck.frontend.macros import MacroLimit, Macros
@@ -24,7 +24,7 @@ from coalescecheck.frontend.positions import FilePlaces, OutputBuilder, Position
 from coalescecheck.frontend.predefined import command_line, predefined
 from coalescecheck.frontend.reading import read_source
 from coalescecheck.frontend.rendering import render
-from coalescecheck.frontend.tokens import IDENTIFIER, STRING, Token, strip_blanks, tokenize
+from coalescecheck.frontend.tokens import IDENTIFIER, Token, strip_blanks, tokenize
 from coalescecheck.frontend.unit import Unit
 from coalescecheck.source import NOWHERE, Diagnostic, Span
 
@@ -62,6 +62,7 @@ def preprocess(
         run.macros.define_text(definition)
     run.file(path, text, pre_includes)
     code, positions = run.finish()
+    code = pragmas.as_attributes(code)
     code += standard_library.used_by(code).encode()
     if code.count(b"<") >= _NESTING and _NESTED.search(code):
         raise SourceError(f"{path}: nests too deeply")
@@ -82,6 +83,7 @@ class _Open:
     places: FilePlaces
     names: frozenset[str]
     conditionals: Conditionals = field(default_factory=Conditionals)
+    left_out: left_out.LeftOut = field(default_factory=left_out.LeftOut)
 
 
 class _Run:
@@ -96,6 +98,8 @@ class _Run:
         self._stack: list[_Open] = []
         self._once: set[str] = set()
         self._opened = 0
+        self._guessed: set[str] = set()
+        self._left_out: list[tuple[int, int, str, list[str]]] = []
         self._pending: list[Token] = []
         self._said: set[tuple[int, int, str]] = set()
         self._texts: dict[str, str] = {os.path.realpath(path): text}
@@ -110,7 +114,13 @@ class _Run:
             self._pending = []
 
     def finish(self) -> tuple[bytes, PositionMap]:
-        return self._output.finish()
+        code, positions = self._output.finish()
+        known = left_out.defined(code) if self._left_out else set()
+        for number, offset, directive, names in self._left_out:
+            message = left_out.message(directive, names, known)
+            if message:
+                self._say(number, offset, "warning", message)
+        return code, positions
 
     # -- files ---------------------------------------------------------------------------
 
@@ -147,6 +157,8 @@ class _Run:
         self._flush()
         for offset, directive in opened.conditionals.unfinished():
             self._say(opened.number, offset, "error", f"this #{directive} has no #endif")
+        for branch in opened.left_out.branches(cleaned.text):
+            self._left_out.append((opened.number, *branch))
         self._stack.pop()
         if self._stack:
             self.macros.define_text(f'__FILE__ "{self._stack[-1].path}"')
@@ -160,6 +172,7 @@ class _Run:
                 directive is None
                 and opened.conditionals.active
                 and not self._pending
+                and "_Pragma" not in line
                 and table.keys().isdisjoint(_WORDS.findall(line))
             )
             if plain:
@@ -173,6 +186,8 @@ class _Run:
                 self._directive(opened, directive[1], line, offset, directive.end())
             elif opened.conditionals.active:
                 self._expand_line(opened, line, offset)
+            else:
+                opened.left_out.line(line, offset, opened.conditionals)
         self._copy(opened, text, copied_from, copied_to)
 
     def _copy(self, opened: _Open, text: str, start: int, end: int) -> None:
@@ -293,19 +308,21 @@ class _Run:
         return result
 
     def _has_include(self, tokens: list[Token]) -> bool:
-        name, quoted = _header_name(tokens)
+        name, quoted = includes.header_name(tokens)
         if includes.is_standard(name):
             return True
         return self._find(name, quoted) is not None
 
     def _find(self, name: str, quoted: bool) -> str | None:
-        open_files = [o.path for o in self._stack]
-        return includes.find_header(name, open_files, self._include_dirs, quoted)
+        return includes.find_header(name, self._open_files(), self._include_dirs, quoted)
+
+    def _open_files(self) -> list[str]:
+        return [opened.path for opened in self._stack]
 
     def _include(self, opened: _Open, tokens: list[Token], offset: int, once: bool) -> None:
         if tokens and tokens[0].type == IDENTIFIER:
             tokens = strip_blanks(self._expanded(tokens))
-        name, quoted = _header_name(tokens)
+        name, quoted = includes.header_name(tokens)
         if not name:
             self._say(opened.number, offset, "warning", "this #include names no header")
             return
@@ -318,6 +335,8 @@ class _Run:
         key = os.path.realpath(found)
         if key in self._once:
             return
+        if includes.is_guess(found, name, self._open_files(), self._include_dirs):
+            self._say_guess(opened.number, offset, name, found)
         if once:
             self._once.add(key)
         problem = self._include_problem(key)
@@ -330,6 +349,13 @@ class _Run:
             self._say(opened.number, offset, "warning", str(error))
             return
         self._read_header(found, text)
+
+    def _say_guess(self, number: int, offset: int, name: str, found: str) -> None:
+        if name not in self._guessed:
+            self._guessed.add(name)
+            folder = os.path.dirname(found) or "."
+            message = f"header {name} is taken from {folder}, a guess: `-I {folder}` makes it sure"
+            self._say(number, offset, "note", message)
 
     def _include_problem(self, key: str) -> str:
         """Why a header must not be opened (again)."""
@@ -389,19 +415,3 @@ def _is_complete(tokens: list[Token]) -> bool:
         return False
     last = next((t for t in reversed(tokens) if t.type != "CPP_WS"), None)
     return last is None or last.type != IDENTIFIER
-
-
-def _header_name(tokens: list[Token]) -> tuple[str, bool]:
-    """The name inside ``"..."`` or ``<...>`` and whether it was quoted."""
-    if not tokens:
-        return "", False
-    if tokens[0].type == STRING:
-        return str(tokens[0].value)[1:-1], True
-    if tokens[0].value != "<":
-        return "", False
-    name = ""
-    for token in tokens[1:]:
-        if token.value == ">":
-            return name.strip(), False
-        name += str(token.value)
-    return "", False

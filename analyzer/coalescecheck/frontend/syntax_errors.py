@@ -6,20 +6,17 @@ rewritten.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
+from coalescecheck.frontend.kernel_heads import GLOBAL, defined_name
 from coalescecheck.frontend.rewrite import KernelDecl
 from coalescecheck.frontend.rewrite.syntax import faults
 from coalescecheck.frontend.unit import Unit
 from coalescecheck.source import Diagnostic
 
 _MAX_PER_KERNEL = 5
-_GLOBAL = re.compile(rb"\b__global__\b")
-_SIGNIFICANT = re.compile(rb'"(?:[^"\\\n]|\\.)*"|[(){};<>]|[A-Za-z_]\w*')
-_MAX_HEAD = 5000  # bytes from __global__ to the body of a kernel
 
 
 def syntax_errors(unit: Unit, kernel: Node) -> list[Diagnostic]:
@@ -62,35 +59,10 @@ def _excerpt(unit: Unit, node: Node) -> str:
 def definitions(unit: Unit) -> Iterator[tuple[int, str]]:
     """Offset and name of each ``__global__`` function that has a body, or a head that never ends
     and so may have had one."""
-    for match in _GLOBAL.finditer(unit.code):
+    for match in GLOBAL.finditer(unit.code):
         node = unit.tree.root_node.descendant_for_byte_range(*match.span())
         if node is not None and node.type.startswith("string"):
             continue  # source for a run-time compiler
-        name = _defined_name(unit.code, match.end())
+        name = defined_name(unit.code, match.end())
         if name is not None:
             yield match.start(), name
-
-
-def _defined_name(code: bytes, start: int) -> str | None:
-    """The function's name if a body follows its parameters, or if they are not closed; None for a
-    mere declaration."""
-    depth = 0
-    angles = 0
-    name = word = ""
-    for token in _SIGNIFICANT.finditer(code, start, start + _MAX_HEAD):
-        text = token[0].decode("utf-8", "replace")
-        if text == "(":
-            if depth == 0 and word:
-                name = word
-            depth += 1
-        elif text == ")":
-            depth -= 1
-        elif text == "{" and depth == 0:
-            return name
-        elif text in (";", "__global__"):
-            return name if depth else None
-        elif text in "<>":
-            angles += 1 if text == "<" else -1
-        elif depth == 0 and angles == 0:
-            word = text
-    return name

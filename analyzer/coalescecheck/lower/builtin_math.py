@@ -208,7 +208,7 @@ _PURE = names(
 _HALF_MATH = names("make_half hexp hlog hsin hcos hsqrt hrsqrt hrcp htanh h2exp h2log h2sqrt h2rcp")
 _HALF_ARITHMETIC = names(
     "hadd hsub hmul hdiv hfma hneg habs hmin hmax heq hne hlt hle hgt hge hisnan low2 high2 lows2 "
-    "highs2 hcmadd"
+    "highs2 hcmadd hbeq hbne hblt hbgt hble hbge"
 )
 
 

@@ -8,6 +8,8 @@ pointer arguments reach is unknown from then on.
 
 from __future__ import annotations
 
+import re
+
 from pycparser import c_ast
 
 from coalescecheck.ir import types as ir
@@ -85,13 +87,19 @@ def unknown_call(
     if any(array.space is Space.SHARED for array in cx.arrays.values()):
         cx.emit(Barrier("unknown", cx.span(node)))  # it may order what threads do there
     if shown != "opaque":  # the front end has told why it made an opaque expression
-        what = f"`{shown or 'a function pointer'}()` is not known"
+        what = f"`{_written(shown) or 'a function pointer'}()` is not known"
         lost = "what it accesses is not seen, and " if hides else ""
         cx.warn(node, f"{what}: {lost}accesses through its result are unknown", hides=hides)
     elif hides:
         what = "an expression that is not understood is given a pointer"
         cx.warn(node, f"{what}: what it accesses is not seen", hides=True)
     return _forgotten_call(cx, shown, values, callee)
+
+
+def _written(name: str) -> str:
+    """A name of kernel C as its user wrote it: ``cub__Load__2`` is a second ``cub::Load``."""
+    stem = re.sub(r"__\d+$", "", name.removeprefix("method__").removeprefix("virtual__"))
+    return re.sub(r"(?<=[A-Za-z0-9])__(?=[A-Za-z0-9])", "::", stem)
 
 
 def _reaches_memory(cx: Context, value: Value) -> bool:

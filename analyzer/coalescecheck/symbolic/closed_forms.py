@@ -3,8 +3,8 @@
 A silent run of the body from placeholder values has shown how every variable changes in one
 iteration.  A constant step gives ``start + step*k``; a closed set of variables with constant
 starts (``s >>= 1``, ``buffer ^= 1``) is run through and becomes a table over k; a step that is
-the same for all lanes keeps the lane part and adds a uniform unknown; anything else becomes
-unknown, with the right uniform or varying flag.
+the same for all lanes, or a new value with the lane part of the first, keeps the lane part and adds
+a uniform unknown; anything else becomes unknown, with the right uniform or varying flag.
 """
 
 from __future__ import annotations
@@ -127,9 +127,11 @@ class ClosedForms:
             return header.base + header.start + delta * k
         start = header.base + header.start
         reason = self._values.reason_of(delta) or "changed from iteration to iteration"
-        if not ctx.varying(delta) and not self._mentions_base(delta):
-            unknown = ctx.fresh(Symbol("step", "data", False, None, None, reason=reason))
-            return start + unknown.scaled(max(ctx.multiple_of(delta), 1))
+        # the same step for all lanes, or a new value that is as far from the first for all lanes
+        for apart in (delta, update - header.start):
+            if not ctx.varying(apart) and not self._mentions_base(apart):
+                unknown = ctx.fresh(Symbol("step", "data", False, None, None, reason=reason))
+                return start + unknown.scaled(max(ctx.multiple_of(apart), 1))
         varying = ctx.varying(update) or ctx.varying(start)
         opaque = self._values.opaque(type_, varying, reason)
         keeps_base = header.base.terms and not self._mentions_base(update)

@@ -23,13 +23,14 @@ LEFT = "a loop that is left in a way that is not understood"
 class Conditions:
     """``known`` guards decide lanes exactly.  ``assumed`` guards hold parameters that are not
     known: counts are for warps they do not cut.  ``masked`` says why some lanes may be off
-    in a way that cannot be known, which is a matter of ``sizes`` if data has no part in it;
-    ``optional`` that whole requests may not happen."""
+    in a way that cannot be known, which is a matter of ``sizes`` if data has no part in it, and
+    of no more than the ``deciding`` symbols; ``optional`` that whole requests may not happen."""
 
     known: list[Form] = field(default_factory=list)
     assumed: list[Form] = field(default_factory=list)
     masked: str = ""
     sizes: bool = False
+    deciding: list[Symbol] = field(default_factory=list)
     optional: bool = False
 
     @property
@@ -145,8 +146,8 @@ def _sort(ctx: Context, guard: Form, known: Set[int], own: Set[int], result: Con
     ):
         result.assumed.append(guard)
     elif not result.masked:
-        symbols = [ctx.generators[g] for g in unknown]
-        result.masked = ", ".join(sorted({s.name for s in symbols if isinstance(s, Symbol)}))
+        result.deciding = [s for g, s in ctx.symbols(guard) if g in unknown]
+        result.masked = ", ".join(sorted({s.name for s in result.deciding}))
         result.sizes = True
 
 

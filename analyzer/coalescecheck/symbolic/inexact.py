@@ -33,7 +33,7 @@ from coalescecheck.symbolic.outcome import (
     no_requests,
 )
 from coalescecheck.symbolic.question import Question
-from coalescecheck.symbolic.render import Renderer, in_cuda
+from coalescecheck.symbolic.render import Renderer, in_cuda, spoken
 from coalescecheck.symbolic.requests import Requests
 from coalescecheck.symbolic.tally import Tally
 
@@ -159,8 +159,10 @@ class RangeCounter:
             distinct=float(target.width) if lanes == 1 else None,
         )
 
-    def masked(self, question: Question, outcome: Outcome) -> Outcome:
-        """Conditions that data decides may switch lanes off: the full count is the maximum."""
+    def masked(self, question: Question, outcome: Outcome, settled: str) -> Outcome:
+        """Conditions that data decides may switch lanes off: the full count is the maximum.
+
+        ``settled`` is what settles conditions on sizes."""
         conditions = question.conditions
         if conditions.masked and outcome.runs:
             # one lane alone: a word of local memory lies in a sector of its own
@@ -168,7 +170,8 @@ class RangeCounter:
             least = max(1, question.target.width // 4) if local else 1
             certainty, reason = "data-dependent", f"a condition on data: {conditions.masked}"
             if conditions.sizes:
-                certainty, reason = "bounded", f"a condition on {in_cuda(conditions.masked)}"
+                on = f"{spoken(conditions.deciding)}{settled}"
+                certainty, reason = "bounded", f"a condition on {on}"
             units = _from(least, outcome.units)
             counts = (_from(1, outcome.lines), _from(1, outcome.l1_data), _from(1, outcome.l1_tag))
             reason = f"lanes run under {reason}"

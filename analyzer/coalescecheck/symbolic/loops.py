@@ -316,10 +316,28 @@ class LoopSolver:
             return ctx.substitute(at_exit[0], {counter: trips})
         varying = varying_exit or any(map(ctx.varying, at_exit))
         reason = self._it.values.reason_of(*at_exit) or REASON
+        if len(at_exit) == 1 and not varying_exit:
+            last = self._last(at_exit[0], counter, reason)
+            if last is not None:
+                return last
         base = self._base_part(at_exit[0])
         if base.terms and all(self._base_part(f) == base for f in at_exit):
             return base + self._it.values.opaque(type_, varying, reason)
         return self._it.values.opaque(type_, varying, reason)
+
+    def _last(self, form: Form, counter: int, reason: str) -> Form | None:
+        """``form`` in the last iteration, which is the same for all lanes: what was the same for
+        all of them in every iteration is so in the last; None where something was not."""
+        ctx = self._ctx
+        values: dict[int, Form] = {}
+        for g, symbol in ctx.symbols(form):
+            if g < counter:
+                continue
+            if symbol.varying or symbol.kind not in ("data", "counter"):
+                return None
+            last = Symbol(symbol.name, "data", False, symbol.low, None, symbol.multiple, reason)
+            values[g] = ctx.fresh(last)
+        return ctx.substitute(form, values)
 
 
 def _may_wrap(expr: Expr) -> bool:

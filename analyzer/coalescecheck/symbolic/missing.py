@@ -57,7 +57,7 @@ class Givable:
 
     def _option(self, symbol: Symbol) -> str | None:
         match symbol.kind:
-            case "bdim" | "row":  # rows of an unknown block
+            case "bdim" | "row" | "tid":  # rows and warps of an unknown block
                 return "--block ..."
             case "gdim" | "bid":
                 return "--grid ..."
@@ -74,6 +74,8 @@ def unknown_size(name: str, types: Mapping[str, str]) -> str:
     """Why the width of an access is not known; ``types`` as in :class:`Givable`."""
     if name not in types:
         return f"{name}: one source access is an unknown number of instructions"
+    if " " in types[name]:
+        return types[name]
     option = _type_option(name, types)
     if option is None:
         return "its type follows from code that is not understood (see the messages)"
@@ -81,18 +83,18 @@ def unknown_size(name: str, types: Mapping[str, str]) -> str:
     if types[name] and whole != name:
         return f"it is a part of `{whole}`, which is not known: pass `{option}`"
     name, option = whole, _type_option(whole, types) or option
-    if types[name]:
-        return f"the size of `{name}` is not known: pass `{option}`"
     simple = "__" not in name.strip("_")  # else it stands for a::b, which no macro can be
+    said = name if simple or "___" in name else name.replace("__", "::")
+    if types[name]:
+        return f"the size of `{said}` is not known: pass `{option}`"
     macro = f"`{option}`, or " if simple else ""
-    said = name if simple else name.replace("__", "::")
     return f"type `{said}` is not declared in what could be read: pass {macro}`-I` for its header"
 
 
 def _type_option(name: str, types: Mapping[str, str]) -> str | None:
     """The option that settles the size of a type."""
     given_by = types.get(name, name)
-    if name == UNNAMED:
+    if name == UNNAMED or " " in given_by:
         return None
     return f"--template {given_by}=..." if given_by else f"-D {name}=..."
 

@@ -24,6 +24,8 @@ from coalescecheck.symbolic.tally import Tally
 
 FAR = 1 << 20  # a multiple of 128 beyond every separation that is accepted
 SEPARATION_LIMIT = 400  # values counted one by one
+# Stands for how far members are from where they would be in C, which may be less than nothing.
+_UNPLACED = "sizeof(unplaced_members_of_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +83,17 @@ def parameter_of(
     if len(in_lanes) > 1 or not _linear(ctx, split.lanes, in_lanes):
         return None
     if in_lanes:
-        return in_lanes.pop()
+        parameter = in_lanes.pop()
+        return None if _is_unplaced(ctx.generators[parameter]) else parameter
     common: set[int] | None = None
     for monomial in split.unknown.terms:
         mine = {g for g in monomial if _is_parameter(ctx, g)}
         common = mine if common is None else common & mine
     return min(common) if common else None
+
+
+def _is_unplaced(generator: Symbol | Atom) -> bool:
+    return isinstance(generator, Symbol) and generator.name.startswith(_UNPLACED)
 
 
 def _unknown_in(ctx: Context, counter: Counter, form: Form, ranges: Mapping[int, int]) -> set[int]:

@@ -114,8 +114,10 @@ class PieceCounter:
         data = self._varying_data(question.split.lanes)
         if data is not None:
             return self._ranges.gather(question, data)
+        unknown = question.conditions.deciding
+        settled = self._givable.settled(self._deciding(question, unknown))
         try:
-            return self._ranges.masked(question, self._counted(question))
+            return self._ranges.masked(question, self._counted(question), settled)
         except TooMany:
             reason = "the launch has too many different requests to enumerate"
             return self._ranges.bounded(question, reason, "bounded")
@@ -146,7 +148,7 @@ class PieceCounter:
         """Bounds for an address that depends on ``unknown`` between the lanes; ``data`` are the
         reasons why some of these are not known."""
         reason = data[0] if data else f"depends on {spoken(unknown)} between the lanes"
-        reason += self._givable.settled(unknown)
+        reason += self._givable.settled(self._deciding(question, unknown))
         return self._ranges.bounded(question, reason, "data-dependent" if data else "bounded")
 
     def _at_all_shifts(self, question: Question) -> Outcome:
@@ -161,7 +163,21 @@ class PieceCounter:
         symbols = self._ctx.symbols(moving(self._ctx, question))
         unknown = [symbol for _, symbol in symbols if symbol.kind != "tid"]
         reason = data or "; ".join(_dependences(unknown))
-        return replace(outcome, reason=f"alignment: {reason}{self._givable.settled(unknown)}")
+        settled = self._givable.settled(self._deciding(question, unknown))
+        return replace(outcome, reason=f"alignment: {reason}{settled}")
+
+    def _deciding(self, question: Question, unknown: list[Symbol]) -> list[Symbol]:
+        """What has to be known for all of ``unknown`` to be: for the iteration of a loop whose end
+        is not known, what its condition hangs on."""
+        deciding = list(unknown)
+        for info in question.reach.loops:
+            ((counter, iteration),) = self._ctx.symbols(Form({(info.counter,): 1}))
+            if iteration not in unknown or info.carry or not info.entry:
+                continue
+            found = [(g, s) for form in info.entry for g, s in self._ctx.symbols(form)]
+            ends = [s for g, s in found if g != counter and s.kind != "tid"]
+            deciding = [s for s in deciding if s != iteration] + ends
+        return deciding
 
     def _varying_data(self, lanes: Form) -> Symbol | None:
         for _, symbol in self._ctx.symbols(lanes):

@@ -136,7 +136,7 @@ def _single(ctx: Context, guard: Form) -> tuple[Atom, bool] | None:
 
 def plain_name(name: str) -> str:
     """The name of a symbol as the source has it, without the number that keeps it apart."""
-    return name.split("#")[0]
+    return name.split("#")[0].rstrip("'")  # blockIdx.x' is the part of blockIdx.x between phases
 
 
 def spoken(symbols: Iterable[Symbol]) -> str:

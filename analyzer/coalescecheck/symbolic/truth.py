@@ -104,9 +104,19 @@ def either(ctx: Context, left: Form, right: Form) -> Form:
         return right
     if right == ZERO:
         return left
-    if negate(ctx, left) == right:
+    if negate(ctx, left) == right or _are_opposite(ctx, left, right):
         return ONE
     return ctx.atom("any", _flattened(ctx, "any", left, right), (0, 1))
+
+
+def _are_opposite(ctx: Context, left: Form, right: Form) -> bool:
+    """Whether one is ``a or b`` and the other what a path makes of its opposite: ``not a``, then
+    ``not b``."""
+    for one, other in ((left, right), (right, left)):
+        atom = single_atom(ctx, one)
+        if atom is not None and atom.op == "any":
+            return set(conjuncts(ctx, negate(ctx, one))) == set(conjuncts(ctx, other))
+    return False
 
 
 def _flattened(ctx: Context, op: str, left: Form, right: Form) -> tuple[Form, ...]:

@@ -80,6 +80,14 @@ CASES = {
         "#pragma unroll 4\nfor (;;) break;\n#pragma unroll\nwhile (i) i--;",
         ["[[unroll(4)]] for (; ; ) {", "break;", "}", "[[unroll]] while (i) {", "i--;", "}"],
     ),
+    "unroll pragmas of nested loops without braces": (
+        "for (;;) [[unroll]] for (;;) a[i]++; if (i) i++; else [[unroll(4)]] for (;;) i--;",
+        ["for (; ; ) {", "[[unroll]] for (; ; ) {", "a[i]++;", "}", "}",
+         "if (i) {", "i++;", "} else {", "[[unroll(4)]] for (; ; ) {", "i--;", "}", "}"],
+    ),
+    "an unroll factor that is a sum": (
+        "#pragma unroll 2 + 2\nfor (;;) break;", ["[[unroll]] for (; ; ) {", "break;", "}"],
+    ),
     "a declaration as a condition": (
         "if (int k = i & 3) a[k] = 0;",
         ["{", "int k = i & 3;", "if (k) {", "a[k] = 0;", "}", "}"],

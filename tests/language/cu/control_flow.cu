@@ -91,6 +91,66 @@ __global__ void returns(float *out)
     out[at] = 1.f;  // expect: out store sectors=4..8
 }
 
+__global__ void pragmas_before_bodies(float *out, int n)
+{
+    int t = threadIdx.x;
+    for (int i = 1; i < 3; i++)
+#pragma unroll
+        for (int j = 1; j < 3; j++)
+            out[i * j * t] = 0.f;  // expect: out store sectors=4..16
+    if (t < 32)
+        out[t] = 1.f;  // expect: out store sectors=4
+    else
+#pragma unroll 2
+        for (int j = 1; j < 3; j++)
+            out[j * t] = 2.f;  // expect: out store sectors=4..8
+    for (int i = 0; i < 2; i++)
+        _Pragma("unroll 1")
+        do
+            out[8 * t + i] = 3.f;  // expect: out store sectors=32
+        while (n < 0);
+}
+
+__global__ void fetched_ahead(float *out, const float *in, const int *starts, int n)
+{
+    int t = threadIdx.x, next = t;
+    const float *row = in + 2 * t;
+    for (int k = 1; k < n; k++) {
+        out[t] = in[next];           // expect: in load sectors=4; out store sectors=4
+        next = (k * k % 7) * 8 + t;
+        out[t] = *row;               // expect: in load sectors=8; out store sectors=4
+        row = in + starts[k] * 16 + 2 * t;  // expect: starts load sectors=1
+    }
+    out[t] = in[next] + *row;        // expect: in load sectors=4; in load sectors=8; out store sectors=4
+}
+
+__global__ void behind_either(float *out, const int *keys, int n)
+{
+    int t = threadIdx.x, a = keys[t], b = keys[2 * t];  // expect: keys load sectors=4; keys load sectors=8
+    float s = 0.f;
+    if (a < n || b > n)
+        s = 1.f;
+    else if (a == 4 || b == 7)
+        s = 2.f;
+    out[t] = s;        // expect: out store sectors=4
+    if (a > 2 * n || b == n)
+        return;
+    out[2 * t] = s;    // expect: out store data-dependent
+}
+
+__global__ void fetched_apart(float *out, const float *in, int n)
+{
+    int t = threadIdx.x, next = t;
+    for (int k = 1; k < n; k++) {
+        out[t] = in[next];           // expect: in load data-dependent; out store sectors=4
+        next = k * 8 + 2 * t;
+    }
+    int last = t;
+    for (int k = 0; k < t; k++)
+        last = 8 * k + t;
+    out[t] = in[next] + in[last];    // expect: in load data-dependent; out store sectors=4
+}
+
 void run(float *p, const float *q, int *k)
 {
     switches<<<1, 128>>>(p, 1);
@@ -98,4 +158,8 @@ void run(float *p, const float *q, int *k)
     loops<<<1, 128>>>(p);
     expressions<<<1, 128>>>(p, q, k);
     returns<<<1, 128>>>(p);
+    pragmas_before_bodies<<<1, 128>>>(p, 5);
+    fetched_ahead<<<1, 128>>>(p, q, k, 5);
+    fetched_apart<<<1, 128>>>(p, q, 5);
+    behind_either<<<1, 128>>>(p, k, 5);
 }

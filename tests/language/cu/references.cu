@@ -16,7 +16,7 @@ __device__ float &element(float *p, int i)
     return p[2 * i];
 }
 
-__device__ void set(float &place, const float &value)
+__device__ void set(float &__restrict__ place, const float & __restrict value)
 {
     place = value;  // expect: out store sectors=8
 }

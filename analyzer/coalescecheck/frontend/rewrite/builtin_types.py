@@ -6,6 +6,7 @@ about the user's program.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 from coalescecheck.frontend.rewrite.types import (
@@ -185,3 +186,12 @@ def _curand(name: str) -> Record:
 def is_vector(type_: CType) -> bool:
     """Whether the type is one of the headers' vector types (which have no operators in C)."""
     return isinstance(type_, Record) and type_.layout.source is None
+
+
+def has_operators(operands: Sequence[CType]) -> bool:
+    """Whether CUDA's headers have operators for exactly these operands, as for two ``half2``: none
+    that converts goes before them."""
+    return all(
+        isinstance(type_, Record) and type_.cname in ("__half2", "__nv_bfloat162")
+        for type_ in operands
+    )

@@ -152,6 +152,8 @@ class Globals:
 
     @staticmethod
     def _space(node: Node, type_: CType, constant: bool) -> str:
+        if isinstance(types.strip(type_), types.Texture):
+            return "[[cuda::free]] extern const "  # a name for the hardware: nothing is loaded
         for word, space in _SPACES.items():
             if syntax.has_word(node, word):
                 extern = "extern " if syntax.has_word(node, "extern") else ""

@@ -261,7 +261,8 @@ LIBRARY_RESULTS: dict[str, str] = {
 
 HALF_RESULTS: dict[str, str] = {
     **dict.fromkeys(_SAME.split(), "same"),
-    **dict.fromkeys("__heq __hne __hlt __hgt __hle __hge __hisnan __hbeq2 __hbne2".split(), "bool"),
+    **dict.fromkeys("__heq __hne __hlt __hgt __hle __hge __hisnan".split(), "bool"),
+    **dict.fromkeys("__hbeq2 __hbne2 __hblt2 __hbgt2 __hble2 __hbge2".split(), "bool"),
     **dict.fromkeys("__low2float __high2float __bfloat162float".split(), "float"),
     **dict.fromkeys("__low2half __high2half".split(), "__half"),
     **dict.fromkeys("__low2bfloat16 __high2bfloat16".split(), "__nv_bfloat16"),

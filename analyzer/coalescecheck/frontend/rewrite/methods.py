@@ -14,6 +14,7 @@ from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import groups, index, library, syntax, types
 from coalescecheck.frontend.rewrite.associated import with_associated
+from coalescecheck.frontend.rewrite.builtin_types import has_operators
 from coalescecheck.frontend.rewrite.emit import Mark, Piece, plain
 from coalescecheck.frontend.rewrite.env import Env, Found
 from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, dereferenced
@@ -313,7 +314,7 @@ class Methods:
         if sign in _MEMBERS:
             return None
         choice = self._free_operator(name, operands, env)
-        if choice is None:
+        if choice is None or (choice.cost[0] >= 1 and has_operators([ex.type for ex in operands])):
             return None
         self._s.overloads.tell_of_tie(choice, node)
         values = [ex.value for ex in operands]

@@ -14,7 +14,7 @@ from tree_sitter import Node
 from coalescecheck.frontend import constants, ctypes_lp64
 from coalescecheck.frontend.misread_casts import is_within_operator
 from coalescecheck.frontend.rewrite import misread, syntax, types
-from coalescecheck.frontend.rewrite.builtin_types import is_vector
+from coalescecheck.frontend.rewrite.builtin_types import has_operators, is_vector
 from coalescecheck.frontend.rewrite.emit import Mark, Piece, plain
 from coalescecheck.frontend.rewrite.env import Env
 from coalescecheck.frontend.rewrite.ex import (
@@ -168,7 +168,7 @@ class Operators:
         name = f"operator{sign}"
         if not is_vector(record):
             self._s.say(node, "note", f"`{name}` of `{types.spell(record)}` is not known")
-        return self._s.opaque_named(_OPERATOR_NAMES.get(sign, "operator"), [a, b], result, node)
+        return self._s.opaque_named(_function_name(sign, [a, b]), [a, b], result, node)
 
     # -- unary --------------------------------------------------------------------------
 
@@ -194,7 +194,7 @@ class Operators:
             if sign == "!":
                 operand = self._s.conversions.truth(operand, node, env)
             else:
-                name = _OPERATOR_NAMES.get(sign, "operator")
+                name = _function_name(sign, [operand])
                 return self._s.opaque_named(name, [operand], operand.type, node)
         defined = self._of_enumerations(sign, [operand], node, env)
         if defined is not None:
@@ -458,6 +458,18 @@ _OPERATOR_NAMES = {
     "|": "operator_or", "^": "operator_xor", "<<": "operator_shl", ">>": "operator_shr",
     "!": "operator_not", "~": "operator_compl",
 }  # fmt: skip
+
+_PAIR_FUNCTIONS = {
+    "+": "__hadd2", "-": "__hsub2", "*": "__hmul2", "/": "__h2div", "==": "__hbeq2",
+    "!=": "__hbne2", "<": "__hblt2", ">": "__hbgt2", "<=": "__hble2", ">=": "__hbge2",
+}  # fmt: skip
+
+
+def _function_name(sign: str, operands: list[Ex]) -> str:
+    """The function that an operator of classes is in C: two halves have one of CUDA's headers."""
+    if has_operators([ex.type for ex in operands]) and sign in _PAIR_FUNCTIONS:
+        return _PAIR_FUNCTIONS[sign] if len(operands) > 1 else "__hneg2"
+    return _OPERATOR_NAMES.get(sign, "operator")
 
 
 def _describe(type_: CType) -> str:

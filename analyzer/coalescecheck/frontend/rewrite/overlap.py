@@ -1,33 +1,33 @@
 """Base classes whose last bytes the derived class uses for its own members (Itanium C++ ABI).
 
-In: the layout of a class with base classes.  Out: nothing, or UnsupportedConstruct where C cannot
-have the members at their places.
+In: the layout of a class with base classes.  Out: the layout, where C cannot have the members at
+their places with one of unknown size before them; or UnsupportedConstruct.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 from coalescecheck.errors import UnsupportedConstruct
 from coalescecheck.frontend.rewrite import syntax, types
 from coalescecheck.frontend.rewrite.index import FunctionEntry, RecordEntry, members
-from coalescecheck.frontend.rewrite.types import Field, Layout, Record
+from coalescecheck.frontend.rewrite.types import CType, Field, Layout, Record
 
 
-def check_bases(layout: Layout, bases: list[Record]) -> None:
-    """Moves the first member where it would share its address with an empty base of its class.
+def check_bases(layout: Layout, bases: list[Record], unknown: Callable[[Layout], CType]) -> None:
+    """Moves the first member where it would share its address with an empty base of its class,
+    and puts one of an ``unknown`` type before members that may lie inside their base's padding.
 
-    Raises UnsupportedConstruct if members of ``layout`` may lie inside its bases' padding, or if
-    empty bases take room of their own.
+    Raises UnsupportedConstruct if empty bases take room of their own.
     """
     if not bases:
         return
     fields = layout.fields
-    for base, following in pairwise(fields):
+    for base, following in list(pairwise(fields)):
         if base.name.startswith("base__") and _may_overlap(base, following):
-            raise UnsupportedConstruct(
-                f"`{layout.shown}` has members in the padding of its base: their places"
-            )
+            fields.insert(fields.index(following), Field("places__0", unknown(layout)))
+            break
     empty: set[str] = set()
     for parent in bases:
         own = set() if parent.layout.fields else _empty_at_begin(parent)

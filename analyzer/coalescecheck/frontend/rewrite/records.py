@@ -104,7 +104,7 @@ class Records:
         self._open.add(cname)
         try:
             self._fill(layout, source)
-            check_bases(layout, source.bases)
+            check_bases(layout, source.bases, self._s.unplaced)
             pack(layout, entry.node, self._s.pragmas)
         except UnsupportedConstruct:
             del self._known[key]  # nobody gets it half done

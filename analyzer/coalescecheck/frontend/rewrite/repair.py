@@ -71,6 +71,8 @@ _SUBSTITUTES = (
     (re.compile(rb"\b__volatile__(?!\w)"), b"volatile"),
     (re.compile(rb"\b__signed__(?!\w)"), b"signed"),
     (re.compile(rb"\b__restrict\b(?!_)"), b"restrict"),
+    # `const T &__restrict__ x`: the grammar has restricted pointers only
+    (re.compile(rb"&\s*(__restrict(?:__)?)(?!\w)"), b""),
     (
         re.compile(
             rb"\b(?:__grid_constant__|__device_builtin__|__maxnreg__\s*\(\s*\d+\s*\)"

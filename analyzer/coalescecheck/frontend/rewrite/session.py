@@ -218,9 +218,14 @@ class Session:
         """The C name of an unknown type.
 
         ``given_by`` is the template parameter it depends on, "" for a type that is not declared,
-        None for a template parameter itself.
+        None for a template parameter itself, or a sentence that says why nothing gives it.
         """
         return self.output.need_unknown(name, given_by)
+
+    def unplaced(self, layout: types.Layout) -> CType:
+        """A type of unknown size, behind which no member of ``layout`` has a known place."""
+        reason = f"`{layout.shown}` has members in the padding of its base"
+        return types.Unknown(self.output_unknown(f"unplaced_members_of_{layout.cname}", reason))
 
     def unknown_type(self, name: str, node: Node) -> CType:
         self.say(node, "warning", f"type `{name}` is not known: accesses of its size are unknown")

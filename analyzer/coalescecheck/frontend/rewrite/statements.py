@@ -24,7 +24,7 @@ from coalescecheck.frontend.rewrite.syntax import text
 if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
-_UNROLL = re.compile(r"unroll\b\s*\(?\s*(\w*)")
+_UNROLL = re.compile(r"unroll\b[\s(]*(\w*)[\s)]*(.?)")
 _IGNORED = frozenset(
     {"comment", "static_assert_declaration", ";", "{", "}", "friend_declaration"}
 )  # fmt: skip
@@ -324,7 +324,7 @@ class Statements:
         match = _UNROLL.search(spelled)
         if match is None:
             return
-        factor = match[1]
+        factor = "" if match[2] not in ("", "]") else match[1]  # a sum is not worked out
         if factor and not factor.isdigit():
             found = self._s.names.find(env, factor)
             value = getattr(found.binding, "value", None) if found is not None else None

@@ -172,7 +172,8 @@ UNKNOWN_TYPES = {
     ),
     "a data member of a class of a library": (
         "__global__ void k(vec *a) { a[threadIdx.x].x = 0; }",
-        "type `vec` is not declared in what could be read: pass `-D vec=...`, or `-I` for its header",
+        "type `vec` is not declared in what could be read: pass `-D vec=...`, "
+        "or `-I` for its header",
     ),
     "a macro of the build": (
         "__global__ void k(real *a) { a[threadIdx.x] = 0; }",

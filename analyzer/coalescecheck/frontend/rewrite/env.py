@@ -179,8 +179,19 @@ class Names:
         What is declared later or in a dependent base is found where nothing else is: that
         program is none for a compiler, and for us what its author means.
         """
+        if "::" in name:
+            return self._joined(env, name)
         found = self._innermost(env, name, self._early, env.limit)
         return found or self._innermost(env, name, self._member, None)
+
+    def _joined(self, env: Env, path: str) -> Found | None:
+        """What a namespace that is declared here has under the name; see ``joined_names``."""
+        at: Env | None = env
+        while at is not None and at.scope is None:
+            at = at.parent
+        around, _, name = path.rpartition("::")
+        inner = self.namespace(at.scope, around) if at is not None and at.scope else None
+        return None if inner is None else self.in_scope(inner, name)
 
     def _innermost(
         self, env: Env, name: str, member: MemberFinder, limit: int | None

@@ -14,6 +14,7 @@ from coalescecheck.frontend.declared_names import DeclaredNames
 from coalescecheck.frontend.misread_casts import mend_casts
 from coalescecheck.frontend.misread_prototypes import mend_prototypes
 from coalescecheck.frontend.patches import Edits
+from coalescecheck.frontend.rewrite.joined_names import join_names
 from coalescecheck.frontend.suspects import Suspects, suspects
 
 # what is replaced (a pattern's last group, or all of it), and by what
@@ -96,6 +97,7 @@ def repaired(code: bytes, tree: Tree) -> Tree:
             group = match.lastindex or 0
             start, end = match.span(group)
             edits.put(start, replacement.ljust(end - start))
+    join_names(edits)
     edits.parsed()
     names = DeclaredNames(edits)
     for _ in range(_ROUNDS):

@@ -12,6 +12,7 @@ from functools import lru_cache
 from tree_sitter import Node, Parser
 
 from coalescecheck.frontend.patches import language
+from coalescecheck.frontend.rewrite.joined_names import JOINT
 
 _WRAPPERS = frozenset(
     {
@@ -57,7 +58,11 @@ PREPROCESSOR_BLOCKS = frozenset(
 def text(node: Node) -> str:
     """The source text of a node."""
     raw = node.text
-    return raw.decode("utf-8", "replace") if raw is not None else ""
+    if raw is None:
+        return ""
+    if JOINT in raw:
+        raw = raw.replace(JOINT, b"::")
+    return raw.decode("utf-8", "replace")
 
 
 def flat(node: Node) -> str:

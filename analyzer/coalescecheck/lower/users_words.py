@@ -39,6 +39,10 @@ class UsersWords(CGenerator):  # type: ignore[misc]  # pycparser is untyped
         shown = self._object(n.expr) if n.op == "*" else None
         return str(super().visit_UnaryOp(n)) if shown is None else shown
 
+    def visit_ArrayRef(self, n: c_ast.ArrayRef) -> str:  # noqa: N802
+        """An element; a reference to an array is the array."""
+        return f"{_held(self.visit(n.name))}[{self.visit(n.subscript)}]"
+
     def visit_StructRef(self, n: c_ast.StructRef) -> str:  # noqa: N802
         """Members; those of bases are members of the object."""
         of, sign = n.name, n.type

@@ -46,8 +46,25 @@ __global__ void passed_on(float *out)
     });
 }
 
+// there is one of each shared variable: a lambda uses it and has no copy
+__global__ void shared_variables(float *out)
+{
+    __shared__ float tile[32][32], row[128];
+    __shared__ float pair[1][2];
+    auto at = [=](int r, int c) { return tile[r][c]; };  // expect: tile load wavefronts=32
+    auto in_row = [=](int j) { return row[2 * j & 127]; };  // expect: row load wavefronts=2
+    auto put = [=](int r, int c) { tile[r][c] = pair[0][1]; };  // expect: pair load wavefronts=1; tile store wavefronts=1
+    int i = threadIdx.x;
+    put(i / 32, i % 32);
+    row[i] = 1.f;      // expect: row store wavefronts=1
+    pair[0][1] = 2.f;  // expect: pair store wavefronts=1
+    __syncthreads();
+    out[i] = at(i % 32, i / 32) + in_row(i);  // expect: out store sectors=4
+}
+
 void run(float *p, const float *q)
 {
     in_place<<<1, 128>>>(p, q);
     passed_on<<<1, 128>>>(p);
+    shared_variables<<<1, 128>>>(p);
 }

@@ -125,6 +125,8 @@ class Lambdas:
         local = found.binding if found is not None else None
         if not isinstance(local, Local) or local.value is not None or name in inner.names:
             return
+        if local.static:  # there is one: no lambda captures it
+            return
         held = types.strip_reference(local.type)
         value = Naming.local(local, Mark(node.start_byte))
         if isinstance(held, types.Scalar | types.Pointer):
@@ -257,7 +259,7 @@ class Lambdas:
         elif record is not None:
             out.append(("self", types.Pointer(record), False))
         for capture in source.captures:
-            copied = _is_copied(capture.name, source)
+            copied = _is_copied(capture, source)
             if isinstance(capture.local.type, types.Closure):
                 inner = self.parts(capture.local.type)
                 out += [(f"{capture.name}__{n}", t, c and copied) for n, t, c in inner]
@@ -371,7 +373,7 @@ class Lambdas:
         if writer.self_type is not None:
             declarations.append(types.declare(types.Pointer(writer.self_type), "self"))
         for capture in source.captures:
-            copied = not self.keeps_state(closure) and _is_copied(capture.name, source)
+            copied = not self.keeps_state(closure) and _is_copied(capture, source)
             declarations += self._enter(capture, env, copied=copied)
         declarator = source.node.child_by_field_name("declarator")
         parameters = self._parameters(source.node, declarator, arguments, env)
@@ -481,14 +483,15 @@ def _called(call: Node) -> str:
     return text(function) if function is not None and function.type == "identifier" else "lambda"
 
 
-def _is_copied(name: str, source: LambdaSource) -> bool:
-    """Whether a lambda has a copy of a variable."""
+def _is_copied(capture: Capture, source: LambdaSource) -> bool:
+    """Whether a lambda has a copy of a variable; those of which there is one, such as shared
+    arrays, are used as they are."""
     holder = source.node.child_by_field_name("captures")
-    if holder is None:
+    if holder is None or capture.local.static:
         return False
     for item in syntax.operands(holder):
         named = item.child_by_field_name("left") or item
-        if text(named) == name and item.type != "lambda_default_capture":
+        if text(named) == capture.name and item.type != "lambda_default_capture":
             return not _by_reference(item)
     default = syntax.child(holder, "lambda_default_capture")
     return default is not None and text(default) == "="

@@ -17,6 +17,7 @@ from coalescecheck.frontend.rewrite.aliasing import Aliasing
 from coalescecheck.frontend.rewrite.body import FunctionWriter
 from coalescecheck.frontend.rewrite.builtin_types import builtin_type
 from coalescecheck.frontend.rewrite.calls import Calls
+from coalescecheck.frontend.rewrite.captures import Captures
 from coalescecheck.frontend.rewrite.closures import Closures
 from coalescecheck.frontend.rewrite.constant_calls import ConstantCalls
 from coalescecheck.frontend.rewrite.construction import Construction
@@ -118,6 +119,7 @@ class Session:
         self.construction = Construction(self)
         self.copying = Copying(self)
         self.initialisers = Initialisers(self)
+        self.captures = Captures(self)
         self.lambdas = Lambdas(self)
         self.closures = Closures(self)
         self.offsets = OffsetOf(self)

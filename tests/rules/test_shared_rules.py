@@ -266,3 +266,43 @@ __global__ void k(float *o) { o[threadIdx.x] = c[threadIdx.x]; }
     (load,) = (a for a in kernel.accesses if a.space == "constant")
     assert load.wavefronts is not None
     assert (load.pattern, load.wavefronts.max) == ("strided", 32)
+
+
+LOCKSTEP = """
+__device__ void last_warp(volatile float *s, int t)
+{
+    s[t] += s[t + 32];
+    s[t] += s[t + 16];
+    s[t] += s[t + 8];
+}
+// coalescecheck: block(64) grid(4)
+__global__ void sum(float *out, const float *in)
+{
+    __shared__ float s[128];
+    int t = threadIdx.x;
+    s[t] = in[t];
+    s[t + 64] = 0;
+    __syncthreads();
+    if (t < 32) last_warp(s, t);
+    if (t == 0) out[0] = s[0];
+}
+"""
+
+
+def test_code_in_lockstep_is_one_finding(tmp_path: Path) -> None:
+    # of three sums each but the first reads what the one before wrote; each writes what others read
+    (found,) = findings(tmp_path, LOCKSTEP, "CC401")
+    assert (found.span.line, str(found.severity)) == (4, "error")
+    assert "read and write each other's values in lines 4 to 6" in found.message
+    assert "(4 pairs of accesses)" in found.message
+    assert "__syncwarp()" in found.advice
+
+
+def test_lanes_in_order_are_not(tmp_path: Path) -> None:
+    ordered = LOCKSTEP
+    for step in (32, 16, 8):
+        plain = f"    s[t] += s[t + {step}];\n"
+        by_hand = f"    v += s[t + {step}]; __syncwarp(); s[t] = v; __syncwarp();\n"
+        ordered = ordered.replace(plain, by_hand)
+    ordered = ordered.replace("int t)\n{\n", "int t)\n{\n    float v = s[t];\n")
+    assert not findings(tmp_path, ordered, "CC401")

@@ -18,6 +18,7 @@ KINDS = {
 }
 WRITES = ("store", "atomic")
 OPS = {"RAW": (WRITES, ("load",)), "WAR": (("load",), WRITES), "WAW": (WRITES, WRITES)}
+MANY = 3  # races of lanes of one warp that are told as one
 SET = ("exch", "cas")  # atomics that may store what is there
 
 
@@ -67,24 +68,62 @@ class SharedMemoryRace(Rule):
     code, slug, severity = "CC401", "shared-memory-race", Severity.ERROR
 
     def check(self, analysis: KernelAnalysis) -> Iterator[Finding]:
-        for race in analysis.races:
-            first, second, order = KINDS[race.kind]
-            one, two = race.spans
-            who = "lanes of a warp" if race.same_warp else "threads"
-            where = f", in blocks of more than {WARP_SIZE} threads" if race.beyond_warp else ""
-            abroad = f" of {os.path.basename(one.file)}" if one.file != two.file else ""
-            yield Finding(
-                rule=self.code,
-                severity=_severity(analysis, race),
-                span=two,
-                kernel=analysis.name,
-                message=f"{wording.array(race.array)}: {first} at line {one.line}{abroad} and "
-                f"{second} at line {two.line} by different {who}, no barrier between "
-                f"({order}){where}",
-                reason="the order of the two is not defined",
-                advice=_advice(analysis, race) + _where(analysis, race),
-                instances=(wording.instance(analysis),),
-            )
+        for races in _in_lockstep(analysis):
+            if len(races) >= MANY:
+                yield self._warp_synchronous(analysis, races)
+            else:
+                yield from (self._pair(analysis, race) for race in races)
+
+    def _pair(self, analysis: KernelAnalysis, race: Race) -> Finding:
+        first, second, order = KINDS[race.kind]
+        one, two = race.spans
+        who = "lanes of a warp" if race.same_warp else "threads"
+        where = f", in blocks of more than {WARP_SIZE} threads" if race.beyond_warp else ""
+        abroad = f" of {os.path.basename(one.file)}" if one.file != two.file else ""
+        return Finding(
+            rule=self.code,
+            severity=_severity(analysis, race),
+            span=two,
+            kernel=analysis.name,
+            message=f"{wording.array(race.array)}: {first} at line {one.line}{abroad} and "
+            f"{second} at line {two.line} by different {who}, no barrier between "
+            f"({order}){where}",
+            reason="the order of the two is not defined",
+            advice=_advice(analysis, race) + _where(analysis, race),
+            instances=(wording.instance(analysis),),
+        )
+
+    def _warp_synchronous(self, analysis: KernelAnalysis, races: list[Race]) -> Finding:
+        """Code that takes the lanes of a warp to keep step is one mistake, however many pairs of
+        accesses it has."""
+        spans = sorted((s for race in races for s in race.spans), key=lambda s: (s.line, s.column))
+        first, last = spans[0], spans[-1]
+        lines = f"lines {first.line} to {last.line}"
+        return Finding(
+            rule=self.code,
+            severity=_severity(analysis, races[0]),
+            span=first,
+            kernel=analysis.name,
+            message=f"{wording.array(races[0].array)}: lanes of a warp read and write each other's "
+            f"values in {f'line {first.line}' if first.line == last.line else lines} with no "
+            f"barrier between ({len(races)} pairs of accesses)",
+            reason="lanes of a warp need not keep step, `volatile` or not: the order is not "
+            "defined",
+            advice="keep what is read in a variable, and put a __syncwarp() after each read and "
+            "each write",
+            instances=(wording.instance(analysis),),
+        )
+
+
+def _in_lockstep(analysis: KernelAnalysis) -> list[list[Race]]:
+    """The races; those together that lanes of a warp have on one array in one file."""
+    groups: dict[tuple[object, ...], list[Race]] = {}
+    for race in analysis.races:
+        one, two = race.spans
+        alike = race.same_warp and one.file == two.file and one != two
+        own: object = (two.file, _severity(analysis, race)) if alike else race
+        groups.setdefault((race.array, own), []).append(race)
+    return list(groups.values())
 
 
 def _severity(analysis: KernelAnalysis, race: Race) -> Severity:

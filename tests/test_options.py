@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from coalescecheck.errors import UsageError
-from coalescecheck.facts import Fact, parse_facts
+from coalescecheck.facts import Fact, parse_facts, strongest
 from coalescecheck.findings import Severity
 from coalescecheck.launch import Dim3
 from coalescecheck.options import Options, make_options, parse_block, parse_grid, parse_param
@@ -146,3 +146,8 @@ def test_facts_that_say_nothing(text: str) -> None:
 )
 def test_a_sample_satisfies_its_fact(fact: Fact, value: int) -> None:
     assert fact.near(40) == value
+
+
+def test_a_weaker_bound_is_not_told_beside_a_stronger_one() -> None:
+    told = ("n >= 18", "whole warps: i < n", "m >= 20", "n >= 19", "n != 0", "a*n >= 3")
+    assert strongest(told) == ("whole warps: i < n", "m >= 20", "n >= 19", "n != 0", "a*n >= 3")

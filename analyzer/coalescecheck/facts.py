@@ -15,6 +15,7 @@ from coalescecheck.errors import UsageError
 _NAME = r"(?P<name>[A-Za-z_]\w*(?:\.\w+)*)"
 _DIVISIBLE = re.compile(rf"\s*{_NAME}\s*%\s*(?P<divisor>\d+)\s*==\s*0\s*")
 _COMPARED = re.compile(rf"\s*{_NAME}\s*(?P<sign><=|>=|==|<|>)\s*(?P<value>-?\d+)\s*")
+_LEAST = re.compile(r"(?P<what>.+) >= (?P<value>-?\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,20 @@ def parse_facts(texts: Iterable[str]) -> dict[str, Fact]:
         name, fact = _parse(text)
         facts[name] = facts.get(name, Fact()).narrowed(fact)
     return facts
+
+
+def strongest(assumptions: Iterable[str]) -> tuple[str, ...]:
+    """The assumptions without lower bounds that others imply: of ``n >= 18`` and ``n >= 19`` the
+    second."""
+    texts = tuple(assumptions)
+    bounds = [(found["what"], int(found["value"])) for t in texts if (found := _LEAST.fullmatch(t))]
+    greatest = {what: max(v for w, v in bounds if w == what) for what, _ in bounds}
+    return tuple(
+        text
+        for text in texts
+        if (found := _LEAST.fullmatch(text)) is None
+        or int(found["value"]) == greatest[found["what"]]
+    )
 
 
 def _parse(text: str) -> tuple[str, Fact]:

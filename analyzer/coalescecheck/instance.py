@@ -12,7 +12,7 @@ from coalescecheck.arch import Arch
 from coalescecheck.copies import merged
 from coalescecheck.cost import relative_time
 from coalescecheck.errors import UnsupportedConstruct
-from coalescecheck.facts import Fact, parse_facts
+from coalescecheck.facts import Fact, parse_facts, strongest
 from coalescecheck.frontend.kernel_c import KernelC
 from coalescecheck.ir.expr import builtins_of
 from coalescecheck.ir.kernel import Kernel, expressions, walk
@@ -98,7 +98,7 @@ def _studied(kernel_c: KernelC, launch: Launch, options: Options) -> tuple[Subje
             *_relied_on(options.assume, facts),
             *_filled_in(launch),
             *kernel_c.assumptions,
-            *summary.assumptions,
+            *strongest(summary.assumptions),
         ),
         accesses=merged(checked.accesses),
         races=checked.races,

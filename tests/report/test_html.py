@@ -115,6 +115,12 @@ def test_names_in_reasons_are_code() -> None:
     assert "<dd><code>f()</code> is not known</dd>" in shown
 
 
+def test_addresses_have_the_names_of_the_source() -> None:
+    shown = access(0, array="in", address="4*blockDim_x*blockIdx_x + in_")
+    text = page(Report("0.1.0", "sm_80", (FileReport(file(kernel(shown)), ()),)))
+    assert "<dd>4*blockDim.x*blockIdx.x + in</dd>" in text
+
+
 def test_every_link_has_its_target() -> None:
     outline = Outline(page(ordinary()))
     targets = {value for name, value in outline.attributes if name == "id"}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from keyword import iskeyword
 
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, Count, KernelAnalysis, Trial
@@ -237,6 +238,8 @@ def derivation(result: AccessResult) -> list[tuple[str, str]]:
     """How the number came about."""
     count = _count(result)
     address = _SYMPY_NAME.sub(r"\1.\2", result.address or "")
+    if iskeyword(result.array):  # SymPy's text has `in_` for an array called `in`
+        address = re.sub(rf"\b{result.array}_\b", result.array, address)
     facts = [("address", address), ("lanes", wording.lane_step(result))]
     if count is not None and count.formula:
         unit = "wavefronts" if result.wavefronts is not None else "sectors"

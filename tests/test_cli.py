@@ -334,3 +334,36 @@ def test_an_output_that_takes_nothing(tmp_path: Path, shell: str, code: int, sai
     assert "Traceback" not in ran.stderr
     assert "internal error" not in ran.stderr
     assert "Exception ignored" not in ran.stderr
+
+
+SHARED_BY_TWO = """
+__shared__ float tile[32][32];
+// coalescecheck: block(32,32) grid(1)
+__global__ void one(float *o)
+{
+    tile[threadIdx.x][threadIdx.y] = 1;
+    __syncthreads();
+    o[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.y][threadIdx.x];
+}
+// coalescecheck: block(32,32) grid(1)
+__global__ void two(float *o)
+{
+    tile[threadIdx.y][threadIdx.x] = 2;
+    __syncthreads();
+    o[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.y][threadIdx.x];
+}
+"""
+
+
+def test_a_defect_while_a_change_is_tried_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def change_again(*_: object) -> None:
+        raise ZeroDivisionError("oh")
+
+    (tmp_path / "k.cu").write_text(SHARED_BY_TWO)
+    monkeypatch.setattr(pipeline, "change_again", change_again)
+    result = call(str(tmp_path / "k.cu"), "--no-cache", "--jobs", "1")
+    assert "internal error in analysis" in result.stderr
+    assert "kernel two: ZeroDivisionError: oh" in result.stderr
+    assert "CC201" in result.stdout

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache, partial
 from time import process_time
+from typing import TypeVar
 
 from coalescecheck import frontend, inclusions, lower, rules
 from coalescecheck.analysis import FileAnalysis, KernelAnalysis, Trial
@@ -32,6 +33,8 @@ from coalescecheck.report.model import FileReport, InternalError, Result
 from coalescecheck.report.statistics import Statistics
 from coalescecheck.sharing import reconciled
 from coalescecheck.source import Diagnostic, Span
+
+T = TypeVar("T")
 
 
 def analyze_file(path: str, options: Options, unsaved: str | None = None) -> Result:
@@ -147,11 +150,19 @@ class _Run:
                         return found
             return None
 
+        return self.tried(path, analysis.name, done)
+
+    def tried(self, path: str, kernel: str, change: Callable[[], T | None]) -> T | None:
+        """What a change of the kernel gives; None where it cannot be read, and for a defect of
+        ours, which is told."""
         try:
-            result = isolated("analysis", done)
+            result = isolated("analysis", change)
         except (SourceError, UnsupportedConstruct):
             return None
-        return None if isinstance(result, Defect) else result
+        if isinstance(result, Defect):
+            self.errors.append(InternalError(result.stage, path, kernel, result.error))
+            return None
+        return result
 
     def findings(self, path: str, analysis: KernelAnalysis, judge: Judge) -> tuple[Finding, ...]:
         result = isolated("rules", lambda: rules.check(analysis, judge.selected, judge.named))
@@ -185,11 +196,7 @@ class _Cases:
         def done() -> Trial | None:
             return change_again(kernel, case.launch, options, change, array)
 
-        try:
-            result = isolated("analysis", done)
-        except UnsupportedConstruct:
-            return None
-        return None if isinstance(result, Defect) else result
+        return self._run.tried(self._source.path, kernel.name, done)
 
 
 def _unreadable(path: str, message: str) -> FileReport:

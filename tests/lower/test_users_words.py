@@ -108,3 +108,16 @@ def test_a_type_in_a_namespace(tmp_path: Path) -> None:
     said += [fix.description for each in found for fix in each.fixes]
     assert any("Pair" in words for words in said)
     assert not any("geo__Pair" in words for words in said)
+
+
+@pytest.mark.parametrize(
+    "shown",
+    ["(n & 1 ? o : p)[x]", "*(n ? o : p)", "o[n ? x : n > 2 ? 1 : 2]", "o[(n ? x : 1) + 2]"],
+)
+def test_choices(tmp_path: Path, shown: str) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        f"__global__ void k(float *o, float *p, int n) {{ int x = threadIdx.x; {shown} = 1; }}\n"
+    )
+    (kernel,) = coalescecheck.analyze(path).kernels
+    assert [result.access.index for result in kernel.accesses] == [shown]

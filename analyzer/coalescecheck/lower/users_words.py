@@ -39,6 +39,19 @@ class UsersWords(CGenerator):  # type: ignore[misc]  # pycparser is untyped
         shown = self._object(n.expr) if n.op == "*" else None
         return str(super().visit_UnaryOp(n)) if shown is None else shown
 
+    def visit_TernaryOp(self, n: c_ast.TernaryOp) -> str:  # noqa: N802
+        """A choice."""
+        condition = self.visit(n.cond)
+        if isinstance(n.cond, c_ast.TernaryOp | c_ast.Assignment | c_ast.ExprList):
+            condition = f"({condition})"
+        sides = [
+            f"({self.visit(s)})"
+            if isinstance(s, c_ast.Assignment | c_ast.ExprList)
+            else self.visit(s)
+            for s in (n.iftrue, n.iffalse)
+        ]
+        return f"{condition} ? {sides[0]} : {sides[1]}"
+
     def visit_ArrayRef(self, n: c_ast.ArrayRef) -> str:  # noqa: N802
         """An element; a reference to an array is the array."""
         return f"{_held(self.visit(n.name))}[{self.visit(n.subscript)}]"

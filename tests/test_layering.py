@@ -26,7 +26,7 @@ LAYERS = (
     "advice copies xor_edits pad_edits sharing",
     "instance rules edits",
     "report suppressions",
-    "judging baseline cache fixes inputs",
+    "judging baseline cache fixes inputs unheeded",
     "pipeline",
     "running cluster",
     "since",

@@ -17,9 +17,11 @@ import pytest
 
 from coalescecheck import cache as cache_module
 from coalescecheck import pipeline, running
+from coalescecheck.brief import Brief
 from coalescecheck.cache import HASH_BYTES, MAGIC, Cache
 from coalescecheck.options import make_options
 from coalescecheck.report.model import Report
+from coalescecheck.unheeded import unheeded
 
 EXAMPLES = Path(__file__).parents[1] / "examples_cu"
 KERNEL = """
@@ -256,3 +258,46 @@ def test_a_killed_worker_costs_only_time(kernel: Path, error: Exception, at_once
     kind = type(error).__name__
     assert said.message == f"1 file analysed again here, as a worker failed: {kind}: killed"
     assert replace(found, diagnostics=()) == analysed(kernel, None)
+
+
+@pytest.mark.parametrize(
+    ("given", "messages"),
+    [
+        pytest.param({"params": {"n": 64}, "assume": ["m >= 8"]}, [], id="all heard"),
+        pytest.param(
+            {"params": {"N": 64}},
+            ["--param: no kernel has an integer parameter called N"],
+            id="misspelt",
+        ),
+        pytest.param(
+            {"assume": ["pitch % 32 == 0"], "templates": {"T": "float"}},
+            [
+                "--assume: no kernel has an integer parameter called pitch",
+                "--template: no kernel has a template parameter called T",
+            ],
+            id="facts and templates",
+        ),
+        pytest.param(
+            {"params": {"a": 64}},
+            ["--param: no kernel has an integer parameter called a"],
+            id="a pointer",
+        ),
+        pytest.param({"params": {"n": 64}, "assume": ["n >= 8"]}, [], id="a fact of a known size"),
+    ],
+)
+def test_options_that_no_kernel_heeds_are_told(
+    tmp_path: Path, given: dict[str, Any], messages: list[str]
+) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text("__global__ void k(float *a, int n, int m) { a[threadIdx.x * n + m] = 0; }")
+    for _ in range(2):  # the second time from the cache
+        report = analysed(path, tmp_path / "cache", **given)
+        assert [said.message for said in report.diagnostics] == messages
+
+
+@pytest.mark.parametrize(("statuses", "told"), [(("analysed",), 1), (("failed", "partial"), 0)])
+def test_a_name_may_be_of_a_kernel_that_was_not_understood(
+    statuses: tuple[str, ...], told: int
+) -> None:
+    said = unheeded(make_options(params={"n": 64}), [Brief(statuses)])
+    assert len(list(said)) == told

@@ -7,10 +7,12 @@ request unless a name says otherwise.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from coalescecheck.arch import DEFAULT_ARCH
 from coalescecheck.brief import Brief
+from coalescecheck.facts import named
 from coalescecheck.ir.kernel import Access, Array
 from coalescecheck.launch import Launch
 from coalescecheck.source import Diagnostic, Edit, Span
@@ -192,7 +194,8 @@ class AccessResult:
     the access has several.  ``active_lanes`` is the mean number of lanes that run it,
     None where it is not known.  ``lanes_per_word`` is set for shared atomics: the most lanes of a
     request on one word, least and greatest over the requests.  ``dynamic_index`` tells of local
-    accesses whether their own index keeps the array out of registers.
+    accesses whether their own index keeps the array out of registers.  ``names`` are the source's
+    names of symbols that SymPy's syntax has to write otherwise: ``{"p_n": "p.n"}``.
     """
 
     access: Access
@@ -223,6 +226,7 @@ class AccessResult:
     active_lanes: float | None = None
     lanes_per_word: tuple[int, int] | None = None
     dynamic_index: bool = False
+    names: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,6 +335,12 @@ class KernelAnalysis:
             )
         )
 
+    @property
+    def given(self) -> frozenset[str]:
+        """The parameters and template parameters with a known value, or of which something is
+        assumed."""
+        return frozenset((*self.params, *self.template, *named(self.assumptions)))
+
 
 def _rank(trial: Trial) -> tuple[float, int]:
     return sum(trial.after.values()), trial.amount
@@ -355,4 +365,5 @@ class FileAnalysis:
             dict(Counter(access.certainty for access in accesses)),
             any("disagrees" in (a.verified.simulation, a.verified.gpu) for a in accesses),
             tuple(dict.fromkeys((*self.diagnostics, *of_kernels))),
+            frozenset(name for kernel in self.kernels for name in kernel.given),
         )

@@ -13,9 +13,11 @@ from coalescecheck.source import Diagnostic
 @dataclass(frozen=True, slots=True)
 class Brief:
     """The status of each kernel, the number of accesses by certainty, whether an independent
-    reading ``disagrees`` with a number, and everything said of the file and its kernels, once."""
+    reading ``disagrees`` with a number, everything said of the file and its kernels, once, and
+    the parameters and template parameters that were ``given`` a value or an assumption."""
 
     kernels: tuple[str, ...] = ()
     accesses: dict[str, int] = field(default_factory=dict)
     disagrees: bool = False
     diagnostics: tuple[Diagnostic, ...] = ()
+    given: frozenset[str] = frozenset()

@@ -16,7 +16,7 @@ from coalescecheck.analysis import AccessResult, AccessTotals, Motion, Verified
 
 # What may differ between copies: identity, and how often they run.
 _OWN = {"access", "address", "guards", "loops", "requests", "totals", "verified",
-        "sample_lanes", "unique_sectors", "assumptions", "motion", "array"}  # fmt: skip
+        "sample_lanes", "unique_sectors", "assumptions", "motion", "array", "names"}  # fmt: skip
 _SHARED = tuple(f.name for f in fields(AccessResult) if f.name not in _OWN)
 _COPY = re.compile(r"\.\d+$")  # the number of a per-thread array in a further copy of its function
 

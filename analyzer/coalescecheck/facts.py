@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import lcm
 
@@ -49,6 +49,14 @@ def parse_facts(texts: Iterable[str]) -> dict[str, Fact]:
         name, fact = _parse(text)
         facts[name] = facts.get(name, Fact()).narrowed(fact)
     return facts
+
+
+def named(texts: Iterable[str]) -> Iterator[str]:
+    """The parameters that those of the texts speak of that are facts."""
+    for text in texts:
+        found = _DIVISIBLE.fullmatch(text) or _COMPARED.fullmatch(text)
+        if found:
+            yield found["name"]
 
 
 def strongest(assumptions: Iterable[str]) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from coalescecheck.isolation import Defect, isolated
 from coalescecheck.options import Options
 from coalescecheck.report.model import FileReport, Report, Result, RuleInfo
 from coalescecheck.source import Diagnostic, Span
+from coalescecheck.unheeded import unheeded
 from coalescecheck.wording import plural
 
 if TYPE_CHECKING:
@@ -73,7 +74,12 @@ def analyze(
     if options.kernels and not any(report.analysis.brief.kernels for report in reports):
         raise UsageError(_no_such_kernel(options, results))
     archs = ", ".join(dict.fromkeys(each.arch.name for _, each in work)) or options.arch.name
-    told = (*(each for each in said if each.severity != "error"), *workers.told(), *_cut(work))
+    told = (
+        *(each for each in said if each.severity != "error"),
+        *unheeded(options, [report.analysis.brief for report in reports]),
+        *workers.told(),
+        *_cut(work),
+    )
     report = Report(__version__, archs, _once(reports), errors, described, told)
     if options.baseline is None:
         return report

@@ -7,11 +7,14 @@ reports alike, so that one number looks the same wherever it is printed.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from coalescecheck.analysis import AccessResult, Count, KernelAnalysis
     from coalescecheck.launch import Dim3
+
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
 def number(value: float) -> str:
@@ -59,6 +62,12 @@ def array(name: str) -> str:
     return " or ".join(dict.fromkeys(names))
 
 
+def as_written(text: str, names: Mapping[str, str]) -> str:
+    """``text`` in SymPy's notation, with the source's names for identifiers that stand for them:
+    ``4*p_n`` becomes ``4*p.n``."""
+    return _IDENTIFIER.sub(lambda m: names.get(m[0], m[0]), text) if names else text
+
+
 def lane_step(result: AccessResult) -> str:
     """The distance of neighbouring lanes in words, empty where it is not one value."""
     match result.lane_stride_bytes:
@@ -67,8 +76,10 @@ def lane_step(result: AccessResult) -> str:
         case 0:
             lanes = "all lanes" if result.pattern == "broadcast" else "lanes of a row of the block"
             return f"{lanes} use one address"
-        case stride:
+        case int(stride):
             return f"lanes step {stride} {'byte' if stride in (1, -1) else 'bytes'}"
+        case formula:
+            return f"lanes step {as_written(formula, result.names)} bytes"
 
 
 def dims(value: Dim3) -> str:

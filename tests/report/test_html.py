@@ -116,7 +116,8 @@ def test_names_in_reasons_are_code() -> None:
 
 
 def test_addresses_have_the_names_of_the_source() -> None:
-    shown = access(0, array="in", address="4*blockDim_x*blockIdx_x + in_")
+    names = {"blockDim_x": "blockDim.x", "blockIdx_x": "blockIdx.x", "in_": "in"}
+    shown = access(0, array="in", address="4*blockDim_x*blockIdx_x + in_", names=names)
     text = page(Report("0.1.0", "sm_80", (FileReport(file(kernel(shown)), ()),)))
     assert "<dd>4*blockDim.x*blockIdx.x + in</dd>" in text
 

@@ -5,9 +5,7 @@ In: a kernel's analysis and its file.  Out: markup.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from keyword import iskeyword
 
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, Count, KernelAnalysis, Trial
@@ -29,7 +27,6 @@ COLUMNS = (
     ("waste", "times ideal"),
     ("certainty", "certainty"),
 )
-_SYMPY_NAME = re.compile(r"\b(threadIdx|blockIdx|blockDim|gridDim)_([xyz])\b")
 MARKS = {"clean": "✓", "note": "•", "wasteful": "▲", "unknown": "?"}
 
 
@@ -237,13 +234,12 @@ def _helpful(kernel: KernelAnalysis, result: AccessResult) -> Trial | None:
 def derivation(result: AccessResult) -> list[tuple[str, str]]:
     """How the number came about."""
     count = _count(result)
-    address = _SYMPY_NAME.sub(r"\1.\2", result.address or "")
-    if iskeyword(result.array):  # SymPy's text has `in_` for an array called `in`
-        address = re.sub(rf"\b{result.array}_\b", result.array, address)
+    address = wording.as_written(result.address or "", result.names)
     facts = [("address", address), ("lanes", wording.lane_step(result))]
     if count is not None and count.formula:
         unit = "wavefronts" if result.wavefronts is not None else "sectors"
-        facts.append((unit, in_words(count.formula)))
+        formula = in_words(count.formula)
+        facts.append((unit, wording.as_written(formula, result.names)))
     facts.append(("pattern", wording.pattern(result)))
     facts += [("runs if", guard) for guard in result.guards]
     facts += [("inside", loop) for loop in result.loops]

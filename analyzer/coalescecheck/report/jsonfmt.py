@@ -7,6 +7,7 @@ or go while ``SCHEMA_VERSION`` stays.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import fields
 from typing import Any
 
@@ -30,6 +31,7 @@ from coalescecheck.report.model import FileReport, InternalError, Report, Termin
 from coalescecheck.source import Diagnostic, Edit
 
 SCHEMA_VERSION = 1
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def render(report: Report, terminal: Terminal | None = None) -> str:
@@ -135,9 +137,18 @@ def _access(result: AccessResult) -> dict[str, Any]:
         "guards": list(result.guards),
         "loops": list(result.loops),
         "assumptions": list(result.assumptions),
+        "names": _names(result),
         "called_from": [str(span) for span in access.called_from],
         "verified": _verified(result.verified),
     }
+
+
+def _names(result: AccessResult) -> dict[str, str]:
+    """The source's names of the symbols in the address, the lane stride and the formulas."""
+    counts = (result.sectors, result.wavefronts)
+    texts = [result.address, result.lane_stride_bytes, *(c.formula for c in counts if c)]
+    used = set(_WORD.findall(" ".join(map(str, texts))))
+    return {symbol: name for symbol, name in sorted(result.names.items()) if symbol in used}
 
 
 def _count(count: Count | None) -> dict[str, Any] | None:

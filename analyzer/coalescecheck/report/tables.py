@@ -45,7 +45,7 @@ def access_tables(kernel: KernelAnalysis, width: int) -> Iterator[Text]:
 def details(result: AccessResult, kernel: KernelAnalysis) -> list[str]:
     """What does not fit in a row, and was not said of the whole kernel: formulas and reasons."""
     lines = [
-        f"{name} = {in_words(count.formula)}"
+        f"{name} = {wording.as_written(in_words(count.formula), result.names)}"
         for name, count in (("sectors", result.sectors), ("wavefronts", result.wavefronts))
         if count is not None and count.formula and not count.formula.isdecimal()
     ]
@@ -53,7 +53,8 @@ def details(result: AccessResult, kernel: KernelAnalysis) -> list[str]:
         lines.append(f"{result.requests_per_access} requests per access; counts are per request")
     lines += _l1(result)
     if len(_step(result)) > LONGEST_STEP:
-        lines.append(f"lane step = {result.lane_stride_bytes} bytes")
+        step = wording.as_written(str(result.lane_stride_bytes), result.names)
+        lines.append(f"lane step = {step} bytes")
     if result.reason:
         lines.append(result.reason)
     own = [said for said in result.assumptions if said not in kernel.assumptions]
@@ -156,4 +157,5 @@ def _step(result: AccessResult) -> str:
         case int(step):
             return f"{step} B"
         case formula:
-            return f"({formula}) B" if " " in formula else f"{formula} B"
+            text = wording.as_written(formula, result.names)
+            return f"({text}) B" if " " in text else f"{text} B"

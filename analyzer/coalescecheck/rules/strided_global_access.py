@@ -145,7 +145,8 @@ def _reason(analysis: KernelAnalysis, result: AccessResult) -> str:
         return f"of every {abs(stride)} bytes the warp spans it uses {width}"
     if isinstance(stride, str):
         grows = "in each iteration of a loop" if _in_loop(result, stride) else "with a parameter"
-        return f"the distance of neighbouring lanes, {stride} bytes, grows {grows}"
+        text = wording.as_written(stride, result.names)
+        return f"the distance of neighbouring lanes, {text} bytes, grows {grows}"
     block = analysis.launch.block
     if block is not None and block.x < WARP_SIZE:
         rows = -(-WARP_SIZE // block.x)

@@ -41,7 +41,7 @@ class Fit:
         if self.pointer:
             return f"{self.pointer} {NOT_NULL}"
         symbols = [s for _, s in ctx.symbols(self.form)]
-        text = renderer.text(self.form)
+        text = renderer.written(self.form)
         if len(text) > LONGEST or UNWRITTEN in text or any(s.kind in UNNAMED for s in symbols):
             sizes = sorted({s.name for s in symbols if s.kind == "param"})
             held = "do not wrap" if self.low else f"stay {ABOVE}"

@@ -33,7 +33,7 @@ from coalescecheck.symbolic.outcome import (
     no_requests,
 )
 from coalescecheck.symbolic.question import Question
-from coalescecheck.symbolic.render import Renderer, in_cuda, spoken
+from coalescecheck.symbolic.render import Renderer, spoken
 from coalescecheck.symbolic.requests import Requests
 from coalescecheck.symbolic.tally import Tally
 
@@ -193,9 +193,7 @@ class RangeCounter:
                 reason=reason,
             )
         if conditions.assumed:
-            texts = tuple(
-                f"whole warps: {in_cuda(self._renderer.condition(g))}" for g in conditions.assumed
-            )
+            texts = tuple(f"whole warps: {self._renderer.condition(g)}" for g in conditions.assumed)
             return replace(outcome, assumptions=outcome.assumptions + texts)
         return outcome
 

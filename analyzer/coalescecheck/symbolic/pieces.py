@@ -23,7 +23,7 @@ from coalescecheck.symbolic.outcome import Outcome
 from coalescecheck.symbolic.parametric import parameter_of, symbol_of
 from coalescecheck.symbolic.question import Question, moving, question_of, reason_of
 from coalescecheck.symbolic.reach import Reach
-from coalescecheck.symbolic.render import Renderer, in_cuda, spoken
+from coalescecheck.symbolic.render import Renderer, spoken
 from coalescecheck.symbolic.requests import Requests
 
 
@@ -72,14 +72,10 @@ class PieceCounter:
             result = result.joined(other)
         if any(o.units != outcomes[0].units or o.lines != outcomes[0].lines for o in outcomes):
             result = result.unweighted()
-        texts = tuple(
-            f"warps without {in_cuda(self._renderer.condition(c))}" for c in away.equalities
-        )
+        texts = tuple(f"warps without {self._renderer.condition(c)}" for c in away.equalities)
         texts += tuple(
-            f"warps not cut by {in_cuda(self._renderer.condition(c))}" for c in away.conditions
-        ) + tuple(
-            f"warps whose lanes share {in_cuda(self._renderer.text(q))}" for q in away.quotients
-        )
+            f"warps not cut by {self._renderer.condition(c)}" for c in away.conditions
+        ) + tuple(f"warps whose lanes share {self._renderer.written(q)}" for q in away.quotients)
         some = Total(0, None)
         return replace(
             result,

@@ -7,9 +7,11 @@ write it, and building its expressions for every address would cost more than th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from keyword import iskeyword
 
+from coalescecheck import wording
 from coalescecheck.symbolic.form import Atom, Context, Form, Symbol
 
 LONGEST = 2000  # characters of one atom; a longer one gets a name instead
@@ -37,14 +39,19 @@ FUNCTIONS = {
     "clz": "clz",
     "ffs": "ffs",
 }
+_SOURCE_NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 _TRUTHS = ("lt0", "eq0", "all", "any")
 WITH_DATA = ("wrap", "table")  # the numbers of the atom follow its argument: wrap(i, 8, 0)
 
 
 class Renderer:
-    """Turns the forms of one context into strings."""
+    """Turns the forms of one context into strings.
+
+    ``names``: what the source calls those that are not identifiers, ``{"p_n": "p.n"}``.
+    """
 
     def __init__(self, ctx: Context) -> None:
+        self.names: dict[str, str] = {}
         self._ctx = ctx
         self._known: dict[int, str] = {}
         self._conditions: dict[Form, str] = {}
@@ -86,7 +93,12 @@ class Renderer:
             plain += "_"
         count = self._names.setdefault(plain, 0)
         self._names[plain] += 1
-        return plain if count == 0 else f"{plain}_{count}"
+        if count:
+            plain = f"{plain}_{count}"
+        written = plain_name(symbol.name)
+        if written != plain and symbol.kind != "data" and _SOURCE_NAME.fullmatch(written):
+            self.names[plain] = written
+        return plain
 
     def _atom(self, atom: Atom) -> str:
         args = [self.text(arg) for arg in atom.args]
@@ -98,11 +110,16 @@ class Renderer:
         # shared parts are written out at every use: a chain of them grows without bound
         return text if len(text) <= LONGEST else f"{UNWRITTEN}{len(self._known)}"
 
+    def written(self, form: Form) -> str:
+        """The form for a reader, with the source's names: ``threadIdx.x``."""
+        return wording.as_written(self.text(form), self.names)
+
     def condition(self, guard: Form) -> str:
-        """A guard for the reader: ``i - n < 0`` becomes ``i < n``."""
+        """A guard for a reader: ``i - n < 0`` becomes ``i < n``."""
         known = self._conditions.get(guard)
         if known is None:
-            known = self._conditions[guard] = self._condition(guard)
+            text = wording.as_written(self._condition(guard), self.names)
+            known = self._conditions[guard] = text
         return known
 
     def _condition(self, guard: Form, negated: bool = False) -> str:
@@ -148,11 +165,3 @@ def spoken(symbols: Iterable[Symbol]) -> str:
         line = name[1:] if symbol.kind == "counter" else ""
         names[name] = f"{name} (the iteration of the loop at line {line})" if line else name
     return ", ".join(text for _, text in sorted(names.items()))
-
-
-def in_cuda(text: str) -> str:
-    """Names of CUDA's own variables as CUDA writes them."""
-    for head in ("threadIdx", "blockIdx", "blockDim", "gridDim"):
-        for axis in "xyz":
-            text = text.replace(f"{head}_{axis}", f"{head}.{axis}")
-    return text

@@ -32,7 +32,7 @@ from coalescecheck.symbolic.pieces import PieceCounter
 from coalescecheck.symbolic.question import Question
 from coalescecheck.symbolic.reach import Reach
 from coalescecheck.symbolic.registers import Registers
-from coalescecheck.symbolic.render import Renderer, in_cuda
+from coalescecheck.symbolic.render import Renderer
 from coalescecheck.symbolic.sample import sample_lanes
 from coalescecheck.symbolic.steps import row_steps
 
@@ -344,7 +344,7 @@ class _Summarizer:
         """``result`` as one that holds where the values fit."""
         if not fits:
             return result
-        texts = (in_cuda(f.text(self._ctx, self._renderer)) for f in fits)
+        texts = (f.text(self._ctx, self._renderer) for f in fits)
         certainty = "exact-symbolic" if result.certainty == "exact" else result.certainty
         assumptions = tuple(dict.fromkeys((*result.assumptions, *texts)))
         return replace(result, certainty=certainty, assumptions=assumptions)
@@ -402,6 +402,7 @@ class _Summarizer:
             guards=self._guards(reach) if self._texts else (),
             loops=tuple(_loop_text(info.span.line, info.limit) for info in reach.loops),
             assumptions=outcome.assumptions,
+            names=self._renderer.names,
             l1_wavefronts=_l1(question.target, outcome),
             totals=outcome.totals,
             active_lanes=_active_lanes(access, outcome),
@@ -436,7 +437,7 @@ class _Summarizer:
         return tuple(known.get(guard) or self._guard(guard) for guard in reach.path)
 
     def _guard(self, guard: Form) -> str:
-        text = in_cuda(self._renderer.condition(guard))
+        text = self._renderer.condition(guard)
         text = text if len(text) <= ADDRESS_LIMIT else text[:ADDRESS_LIMIT] + " …"
         self._shown[guard] = text
         return text

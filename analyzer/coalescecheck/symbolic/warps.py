@@ -44,9 +44,13 @@ def alike(
         columns += [values - values[:, :1], values[:, :1] % modulus]
     columns += [_values(ctx, lanes, guard) for guard in guards]
     table = np.concatenate(columns, axis=1)
-    _, first, count = np.unique(table, axis=0, return_index=True, return_counts=True)
-    order = np.argsort(first)
-    return Alike(first[order], count[order].astype(np.int64))
+    kinds: dict[bytes, list[int]] = {}
+    for warp, row in enumerate(table):  # at most 32; np.unique would sort them column by column
+        kinds.setdefault(row.tobytes(), []).append(warp)
+    warps = kinds.values()
+    return Alike(
+        np.array([same[0] for same in warps], np.intp), np.array([len(same) for same in warps])
+    )
 
 
 def _by_other_factors(ctx: Context, address: Form) -> list[Form] | None:

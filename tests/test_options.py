@@ -151,3 +151,9 @@ def test_a_sample_satisfies_its_fact(fact: Fact, value: int) -> None:
 def test_a_weaker_bound_is_not_told_beside_a_stronger_one() -> None:
     told = ("n >= 18", "whole warps: i < n", "m >= 20", "n >= 19", "n != 0", "a*n >= 3")
     assert strongest(told) == ("whole warps: i < n", "m >= 20", "n >= 19", "n != 0", "a*n >= 3")
+
+
+def test_names_may_be_of_any_alphabet() -> None:
+    options = make_options(params=["größe=3", "Δ.λ=4"], assume=["ширина % 8 == 0"])
+    assert options.params == (("größe", 3), ("Δ.λ", 4))
+    assert options.assume == ("ширина % 8 == 0",)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from coalescecheck.analysis import AccessResult, Count, KernelAnalysis
     from coalescecheck.launch import Dim3
 
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
 
 
 def number(value: float) -> str:

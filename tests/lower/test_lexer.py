@@ -29,7 +29,7 @@ TEXTS = {
     "attributes": 'a[i] [[cuda::global]] [ [cuda::unknown_type("T(x)")]] x[ y[1]] [[gnu::packed]]',
     "lines": "a\n\n  b\n#pragma unroll 4\nc # d\n#line 7\ne\n\n\nf",
     "comments": "a /* b */ c // d\n e / f /= g",
-    "odd": "a @ b \\ c ` d \v e \f g é",
+    "odd": "a @ b \\ c ` d \v e \f g ∑",
     "empty": " \n\t ",
 }
 
@@ -49,4 +49,18 @@ def test_known_spellings_keep_their_place() -> None:
         ("EQUALS", "=", 2, 2),
         ("INT_CONST_DEC", "1", 4, 3),
         ("SEMI", ";", 4, 4),
+    ]
+
+
+def test_words_may_have_letters_of_any_alphabet() -> None:
+    found, said = tokens(Lexer, "int größe =\n Δ*x2é;")
+    assert said == []
+    assert found == [
+        ("INT", "int", 1, 1),
+        ("ID", "größe", 1, 5),
+        ("EQUALS", "=", 1, 11),
+        ("ID", "Δ", 2, 2),
+        ("TIMES", "*", 2, 3),
+        ("ID", "x2é", 2, 4),
+        ("SEMI", ";", 2, 7),
     ]

@@ -23,6 +23,7 @@ _SIMPLE = re.compile(
     )""",
     re.VERBOSE | re.ASCII,
 )
+_WORD = re.compile(r"[ \t\n]*([^\W\d]\w*)")  # with letters of any alphabet
 _known: dict[str, str] = {}
 """The type of the token of each spelling."""
 
@@ -38,6 +39,9 @@ class Lexer(CLexer):  # type: ignore[misc]  # pycparser is untyped
         """The next token, None at the end."""
         match = None
         if self._pending_tok is None and not self._in_attribute:
+            word = None if self._lexdata.isascii() else _WORD.match(self._lexdata, self._pos)
+            if word is not None and not word[1].isascii():
+                return self._known_token(word, "ID")
             match = _SIMPLE.match(self._lexdata, self._pos)
             kind = _known.get(match[1]) if match is not None else None
             if match is not None and kind is not None:

@@ -31,7 +31,7 @@ from coalescecheck.report.model import FileReport, InternalError, Report, Termin
 from coalescecheck.source import Diagnostic, Edit
 
 SCHEMA_VERSION = 1
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_WORD = re.compile(r"[^\W\d]\w*")
 
 
 def render(report: Report, terminal: Terminal | None = None) -> str:

@@ -22,7 +22,7 @@ from coalescecheck.rules.base import (
     sentence,
 )
 
-_NAME = re.compile(r"[A-Za-z_]\w*")
+_NAME = re.compile(r"[^\W\d]\w*")
 LINE_SECTORS = 4  # a 128-byte line, which the caches look up as one
 
 

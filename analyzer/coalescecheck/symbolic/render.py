@@ -39,7 +39,7 @@ FUNCTIONS = {
     "clz": "clz",
     "ffs": "ffs",
 }
-_SOURCE_NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+_SOURCE_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _TRUTHS = ("lt0", "eq0", "all", "any")
 WITH_DATA = ("wrap", "table")  # the numbers of the atom follow its argument: wrap(i, 8, 0)
 

@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from math import gcd
 
-from coalescecheck.symbolic.form import ONE, ZERO, Bounds, Context, Form, number, single_atom
+from coalescecheck.launch import WARP_SIZE
+from coalescecheck.symbolic.form import (
+    ONE,
+    ZERO,
+    Bounds,
+    Context,
+    Form,
+    number,
+    single_atom,
+)
 
 
 def floor_divide(ctx: Context, form: Form, divisor: int) -> Form:
@@ -16,7 +25,7 @@ def floor_divide(ctx: Context, form: Form, divisor: int) -> Form:
     if divisor == 1:
         return form
     quotient, exact, rest = _split(ctx, form, divisor)
-    rest = _without_carry(ctx, rest, divisor)[0]
+    rest = _without_carry(ctx, _by_warps(ctx, rest, divisor), divisor)[0]
     result = quotient
     if exact.terms:
         result = result + _divide_atom(ctx, exact, divisor)
@@ -64,6 +73,37 @@ def _without_carry(ctx: Context, form: Form, divisor: int) -> tuple[Form, Form]:
     return form, ZERO
 
 
+def _by_warps(ctx: Context, form: Form, divisor: int) -> Form:
+    """The form with a thread index ``t`` as ``32*(t/32) + t%32``, where the lanes of a warp never
+    carry into the unknown rest: what is left to divide is then one value for the warp."""
+    moving = [m for m in form.terms if m and ctx.varying(Form({m: 1}))]
+    if len(moving) != 1 or len(form.terms) == 1:
+        return form
+    index = Form({moving[0]: 1})
+    thread, per = _thread(ctx, index)
+    factor = form.terms[moving[0]]
+    if thread is None or factor <= 0:
+        return form
+    rest = Form({m: c for m, c in form.terms.items() if m and m != moving[0]})
+    span = WARP_SIZE // per  # values of the index in a warp
+    step = gcd(ctx.multiple_of(rest), span * factor, divisor)
+    if not rest.terms or step <= (span - 1) * factor + form.constant % step:
+        return form
+    lane = floor_divide(ctx, floor_remainder(ctx, thread, WARP_SIZE), per)
+    split = floor_divide(ctx, thread, WARP_SIZE).scaled(span) + lane
+    return form + (split - index).scaled(factor)
+
+
+def _thread(ctx: Context, index: Form) -> tuple[Form | None, int]:
+    """``t`` and ``d`` where ``index`` is ``t/d`` of a thread index, for a divisor of 32."""
+    per = 1
+    atom = single_atom(ctx, index)
+    if atom is not None and atom.op == "fdiv" and atom.args[1].is_constant:
+        index, per = atom.args[0], atom.args[1].constant
+    known = {symbol.kind for g, symbol in ctx.symbols(index) if index == Form({(g,): 1})}
+    return (index, per) if known == {"tid"} and WARP_SIZE % per == 0 else (None, 1)
+
+
 def _may_differ(ctx: Context, form: Form, divisor: int) -> bool:
     """Whether floor(form / divisor) may differ within a warp: not if the lane part only moves
     inside a step that divides the divisor and the rest."""
@@ -85,7 +125,7 @@ def floor_remainder(ctx: Context, form: Form, divisor: int) -> Form:
     low, high = ctx.bounds(rest)
     if low is not None and high is not None and low // divisor == high // divisor:
         return rest - number(low // divisor * divisor)
-    rest, inside = _without_carry(ctx, rest, divisor)
+    rest, inside = _without_carry(ctx, _by_warps(ctx, rest, divisor), divisor)
     if inside.terms:
         return floor_remainder(ctx, rest, divisor) + inside
     common = gcd(divisor, *rest.terms.values())

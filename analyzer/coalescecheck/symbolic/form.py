@@ -369,10 +369,20 @@ class Context:
         for monomial, coefficient in form.terms.items():
             factor = abs(coefficient)
             for g in monomial:
-                generator = self.generators[g]
-                factor *= generator.multiple if isinstance(generator, Symbol) else 1
+                factor *= self._divisor(self.generators[g])
             divisor = gcd(divisor, factor)
         return divisor
+
+    def _divisor(self, generator: Generator) -> int:
+        """What divides every value: of a multiple of 32, floored by 16, it is 2."""
+        if isinstance(generator, Symbol):
+            return generator.multiple
+        if generator.op not in ("fdiv", "fmod") or not generator.args[1].is_constant:
+            return 1
+        of, by = self.multiple_of(generator.args[0]), generator.args[1].constant
+        if generator.op == "fmod":
+            return gcd(of, by)
+        return of // by if by and of % by == 0 and of else 1
 
     def substitute(
         self, form: Form, values: dict[int, Form], done: dict[int, Form] | None = None

@@ -31,6 +31,8 @@ from coalescecheck.ir.types import PTR
 
 __all__ = ["Rows", "rows_of"]
 
+_NAME = re.compile(r"[^\W\d][\w.]*")
+
 
 def rows_of(subject: Subject, array: Array, mine: Sequence[AccessResult]) -> Rows:
     """What is known of the accesses ``mine`` of ``array``; found once for a subject."""
@@ -57,7 +59,7 @@ def _is_settled(
     known = subject.params.keys() if as_launched else ()
     free = {param.name for param in subject.kernel.params} - set(known)
     guards = " ".join(guard for result in mine for guard in result.guards)
-    if not as_launched and free & set(re.findall(r"\w+", guards)):
+    if not as_launched and free & set(_NAME.findall(guards)):
         return False
     launch = subject.launch
     unsettled = (

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 from coalescecheck.ir.types import ScalarType
 from coalescecheck.symbolic.form import ZERO, Context, Form
-from coalescecheck.symbolic.render import UNWRITTEN, Renderer
+from coalescecheck.symbolic.render import UNWRITTEN
+from coalescecheck.symbolic.written import Written
 
 LONGEST = 100  # characters; a longer value is named by the sizes in it
 UNHARMED = 20  # bits that can be shifted out: what is left of 2**32 is a whole number of lines
@@ -36,12 +37,12 @@ class Fit:
     short: bool
     pointer: str = ""
 
-    def text(self, ctx: Context, renderer: Renderer) -> str:
+    def text(self, ctx: Context, written: Written) -> str:
         """What is taken to hold, in words."""
         if self.pointer:
             return f"{self.pointer} {NOT_NULL}"
         symbols = [s for _, s in ctx.symbols(self.form)]
-        text = renderer.written(self.form)
+        text = written.text(self.form)
         if len(text) > LONGEST or UNWRITTEN in text or any(s.kind in UNNAMED for s in symbols):
             sizes = sorted({s.name for s in symbols if s.kind == "param"})
             held = "do not wrap" if self.low else f"stay {ABOVE}"

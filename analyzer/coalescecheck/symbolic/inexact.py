@@ -33,9 +33,10 @@ from coalescecheck.symbolic.outcome import (
     no_requests,
 )
 from coalescecheck.symbolic.question import Question
-from coalescecheck.symbolic.render import Renderer, spoken
+from coalescecheck.symbolic.render import spoken
 from coalescecheck.symbolic.requests import Requests
 from coalescecheck.symbolic.tally import Tally
+from coalescecheck.symbolic.written import Written
 
 FEW_VALUES = 256  # a byte: values of an index that are tried one by one
 
@@ -44,10 +45,10 @@ class RangeCounter:
     """Ranges for the pieces of one kernel that have no exact count."""
 
     def __init__(
-        self, ctx: Context, counter: Counter, renderer: Renderer, requests: Requests
+        self, ctx: Context, counter: Counter, written: Written, requests: Requests
     ) -> None:
         self._ctx, self._counter = ctx, counter
-        self._renderer, self._requests = renderer, requests
+        self._written, self._requests = written, requests
 
     def gather(self, question: Question, symbol: Symbol) -> Outcome:
         """The counts where each lane takes its address from ``symbol``: loaded data."""
@@ -193,7 +194,7 @@ class RangeCounter:
                 reason=reason,
             )
         if conditions.assumed:
-            texts = tuple(f"whole warps: {self._renderer.condition(g)}" for g in conditions.assumed)
+            texts = tuple(f"whole warps: {self._written.condition(g)}" for g in conditions.assumed)
             return replace(outcome, assumptions=outcome.assumptions + texts)
         return outcome
 

@@ -23,8 +23,9 @@ from coalescecheck.symbolic.outcome import Outcome
 from coalescecheck.symbolic.parametric import parameter_of, symbol_of
 from coalescecheck.symbolic.question import Question, moving, question_of, reason_of
 from coalescecheck.symbolic.reach import Reach
-from coalescecheck.symbolic.render import Renderer, spoken
+from coalescecheck.symbolic.render import spoken
 from coalescecheck.symbolic.requests import Requests
+from coalescecheck.symbolic.written import Written
 
 
 class PieceCounter:
@@ -34,15 +35,15 @@ class PieceCounter:
         self,
         ctx: Context,
         counter: Counter,
-        renderer: Renderer,
+        written: Written,
         launch: Launch,
         givable: Givable,
     ) -> None:
-        self._ctx, self._counter, self._renderer = ctx, counter, renderer
+        self._ctx, self._counter, self._written = ctx, counter, written
         self._givable = givable
         self._requests = Requests(ctx, counter, launch)
-        self._parameters = ParameterCounter(ctx, counter, renderer, self._requests, givable)
-        self._ranges = RangeCounter(ctx, counter, renderer, self._requests)
+        self._parameters = ParameterCounter(ctx, counter, written.symbols, self._requests, givable)
+        self._ranges = RangeCounter(ctx, counter, written, self._requests)
         self._outcomes: dict[object, Outcome] = {}
 
     def question(
@@ -72,10 +73,10 @@ class PieceCounter:
             result = result.joined(other)
         if any(o.units != outcomes[0].units or o.lines != outcomes[0].lines for o in outcomes):
             result = result.unweighted()
-        texts = tuple(f"warps without {self._renderer.condition(c)}" for c in away.equalities)
+        texts = tuple(f"warps without {self._written.condition(c)}" for c in away.equalities)
         texts += tuple(
-            f"warps not cut by {self._renderer.condition(c)}" for c in away.conditions
-        ) + tuple(f"warps whose lanes share {self._renderer.written(q)}" for q in away.quotients)
+            f"warps not cut by {self._written.condition(c)}" for c in away.conditions
+        ) + tuple(f"warps whose lanes share {self._written.text(q)}" for q in away.quotients)
         some = Total(0, None)
         return replace(
             result,

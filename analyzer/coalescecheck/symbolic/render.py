@@ -1,4 +1,4 @@
-"""Forms as text in SymPy's syntax.
+"""Forms as text in SymPy's syntax, for whoever computes with it; ``written`` is for readers.
 
 Names are identifiers (``threadIdx_x``) and functions are SymPy's where it has them (``floor``,
 ``Mod``); ``reading`` knows the others and reads the text back.  SymPy itself is not needed to
@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable
 from keyword import iskeyword
 
-from coalescecheck import wording
 from coalescecheck.symbolic.form import Atom, Context, Form, Symbol
 
 LONGEST = 2000  # characters of one atom; a longer one gets a name instead
@@ -40,7 +39,6 @@ FUNCTIONS = {
     "ffs": "ffs",
 }
 _SOURCE_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
-_TRUTHS = ("lt0", "eq0", "all", "any")
 WITH_DATA = ("wrap", "table")  # the numbers of the atom follow its argument: wrap(i, 8, 0)
 
 
@@ -52,9 +50,8 @@ class Renderer:
 
     def __init__(self, ctx: Context) -> None:
         self.names: dict[str, str] = {}
-        self._ctx = ctx
+        self.ctx = ctx
         self._known: dict[int, str] = {}
-        self._conditions: dict[Form, str] = {}
         self._names: dict[str, int] = {}
 
     def text(self, form: Form) -> str:
@@ -71,21 +68,22 @@ class Renderer:
         )
 
     def _product(self, monomial: tuple[int, ...], factor: int) -> str:
-        factors = [self._generator(g) for g in monomial]
+        factors = [self.generator(g) for g in monomial]
         return "*".join([str(factor), *factors] if factor != 1 else factors)
 
-    def _generator(self, g: int) -> str:
+    def generator(self, g: int) -> str:
+        """A symbol or an atom."""
         known = self._known.get(g)
         if known is None:
-            generator = self._ctx.generators[g]
+            generator = self.ctx.generators[g]
             if isinstance(generator, Symbol):
-                known = self._name(generator)
+                known = self._name(g, generator)
             else:
-                known = self._atom(generator)
+                known = self._atom(g, generator)
             self._known[g] = known
         return known
 
-    def _name(self, symbol: Symbol) -> str:
+    def _name(self, g: int, symbol: Symbol) -> str:
         """An identifier that no other symbol has."""
         plain = "".join(c if c.isalnum() else "_" for c in symbol.name.split("#")[0])
         plain = plain.strip("_") or "pointer"
@@ -100,7 +98,7 @@ class Renderer:
             self.names[plain] = written
         return plain
 
-    def _atom(self, atom: Atom) -> str:
+    def _atom(self, g: int, atom: Atom) -> str:
         args = [self.text(arg) for arg in atom.args]
         if atom.op == "fdiv":
             args = [f"({args[0]})/{args[1]}" if len(atom.args[0].terms) > 1 else "/".join(args)]
@@ -109,46 +107,6 @@ class Renderer:
         text = f"{FUNCTIONS.get(atom.op, atom.op)}({', '.join(args)})"
         # shared parts are written out at every use: a chain of them grows without bound
         return text if len(text) <= LONGEST else f"{UNWRITTEN}{len(self._known)}"
-
-    def written(self, form: Form) -> str:
-        """The form for a reader, with the source's names: ``threadIdx.x``."""
-        return wording.as_written(self.text(form), self.names)
-
-    def condition(self, guard: Form) -> str:
-        """A guard for a reader: ``i - n < 0`` becomes ``i < n``."""
-        known = self._conditions.get(guard)
-        if known is None:
-            text = wording.as_written(self._condition(guard), self.names)
-            known = self._conditions[guard] = text
-        return known
-
-    def _condition(self, guard: Form, negated: bool = False) -> str:
-        found = _single(self._ctx, guard)
-        if found is None:
-            return f"!({self.text(guard)})" if negated else self.text(guard)
-        atom, turned = found
-        negated ^= turned
-        if atom.op in ("all", "any"):
-            word = " && " if (atom.op == "all") != negated else " || "
-            parts = [self._condition(arg, negated) for arg in atom.args]
-            return word.join(f"({p})" if " && " in p or " || " in p else p for p in parts)
-        left = Form({m: c for m, c in atom.args[0].terms.items() if c > 0})
-        right = -Form({m: c for m, c in atom.args[0].terms.items() if c < 0})
-        sign = {("lt0", False): "<", ("lt0", True): ">=", ("eq0", False): "=="}
-        symbol = sign.get((atom.op, negated), "!=")
-        return f"{self.text(left)} {symbol} {self.text(right)}"
-
-
-def _single(ctx: Context, guard: Form) -> tuple[Atom, bool] | None:
-    """The comparison, or the several, that a truth value is, and whether it is their opposite."""
-    for form, negated in ((guard, False), (Form({(): 1}) - guard, True)):
-        if len(form.terms) == 1 and not form.constant:
-            (monomial, coefficient), *_ = form.terms.items()
-            generator = ctx.generators[monomial[0]]
-            alone = coefficient == 1 and len(monomial) == 1
-            if alone and isinstance(generator, Atom) and generator.op in _TRUTHS:
-                return generator, negated
-    return None
 
 
 def plain_name(name: str) -> str:

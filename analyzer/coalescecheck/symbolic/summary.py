@@ -27,17 +27,16 @@ from coalescecheck.symbolic.missing import Givable, unknown_size
 from coalescecheck.symbolic.motion import Motions
 from coalescecheck.symbolic.numeric import Evaluator
 from coalescecheck.symbolic.outcome import Outcome, Range, no_requests
-from coalescecheck.symbolic.pattern import Stride, lane_stride, pattern_name
+from coalescecheck.symbolic.pattern import lane_stride, pattern_name
 from coalescecheck.symbolic.pieces import PieceCounter
 from coalescecheck.symbolic.question import Question
 from coalescecheck.symbolic.reach import Reach
 from coalescecheck.symbolic.registers import Registers
-from coalescecheck.symbolic.render import Renderer
 from coalescecheck.symbolic.sample import sample_lanes
 from coalescecheck.symbolic.steps import row_steps
+from coalescecheck.symbolic.texts import Texts
 
 NATURAL_SHARED_START = 4  # static shared arrays of words and wider start on a word
-ADDRESS_LIMIT = 2000  # characters; a longer expression helps nobody
 Traffic = tuple[Footprint | None, Total | None, Total | None]  # of one access, with the sums
 ASSUMED_BLOCK = "blockDim.x is a multiple of 32"
 
@@ -179,15 +178,14 @@ class _Summarizer:
         self._samples = texts or samples
         self._kernel, self._launch, self._ctx = kernel, launch, ctx
         self._counter = Counter(ctx, lanes)
-        self._renderer = Renderer(ctx)
+        self._said = Texts(ctx)
         unknown = frozenset(name for name, offset in launch.offsets if offset is None)
         names = frozenset(p.name for p in kernel.params)
         self._givable = Givable(names, unknown, kernel.unknown_types)
-        self._pieces = PieceCounter(ctx, self._counter, self._renderer, launch, self._givable)
+        self._pieces = PieceCounter(ctx, self._counter, self._said.written, launch, self._givable)
         self._enumerator = Enumerator(ctx, self._counter, launch.grid)
-        self._motions = Motions(ctx, self._renderer)
+        self._motions = Motions(ctx, self._said.symbols)
         self._offsets = dict(launch.offsets)
-        self._shown: dict[Form, str] = {}  # guards as text
         self._answers: dict[object, tuple[AccessResult, Traffic | None]] = {}
         self._registers = registers
         self._starts = starts  # bytes that divide the addresses of pointers, where somebody says so
@@ -344,7 +342,7 @@ class _Summarizer:
         """``result`` as one that holds where the values fit."""
         if not fits:
             return result
-        texts = (f.text(self._ctx, self._renderer) for f in fits)
+        texts = (f.text(self._ctx, self._said.written) for f in fits)
         certainty = "exact-symbolic" if result.certainty == "exact" else result.certainty
         assumptions = tuple(dict.fromkeys((*result.assumptions, *texts)))
         return replace(result, certainty=certainty, assumptions=assumptions)
@@ -387,8 +385,8 @@ class _Summarizer:
             array=array,
             space=space.value,
             width_bytes=width,
-            address=self._address(reach) if self._texts else None,
-            lane_stride_bytes=self._shown_stride(stride),
+            address=self._said.address(reach.address) if self._texts else None,
+            lane_stride_bytes=self._said.stride(stride),
             pattern=pattern_name(stride, outcome, width, gathers, same, banked),
             certainty=outcome.certainty,
             reason=outcome.reason,
@@ -399,10 +397,10 @@ class _Summarizer:
             efficiency=None if banked else _efficiency(outcome),
             wavefronts=units if banked else None,
             bank_conflict_degree=outcome.degree if space is Space.SHARED else None,
-            guards=self._guards(reach) if self._texts else (),
-            loops=tuple(_loop_text(info.span.line, info.limit) for info in reach.loops),
+            guards=self._said.guards(reach.path) if self._texts else (),
+            loops=self._said.loops(reach.loops),
             assumptions=outcome.assumptions,
-            names=self._renderer.names,
+            names=self._said.symbols.names,
             l1_wavefronts=_l1(question.target, outcome),
             totals=outcome.totals,
             active_lanes=_active_lanes(access, outcome),
@@ -414,33 +412,11 @@ class _Summarizer:
             else sample_lanes(self._counter, question),
         )
 
-    def _shown_stride(self, stride: Stride) -> int | str | None:
-        """The stride as reports have it; what lies between members of unknown size is not known."""
-        if not isinstance(stride, Form):
-            return stride
-        if any(s.name.startswith("sizeof(") for _, s in self._ctx.symbols(stride)):
-            return None
-        return self._renderer.text(stride)
-
     def _gathers(self, question: Question) -> bool:
         return any(
             s.varying and s.kind in ("data", "base")
             for _, s in self._ctx.symbols(question.split.lanes)
         )
-
-    def _address(self, reach: Reach) -> str | None:
-        text = self._renderer.text(reach.address)
-        return text if len(text) <= ADDRESS_LIMIT else None
-
-    def _guards(self, reach: Reach) -> tuple[str, ...]:
-        known = self._shown  # the accesses of one place have the same conditions
-        return tuple(known.get(guard) or self._guard(guard) for guard in reach.path)
-
-    def _guard(self, guard: Form) -> str:
-        text = self._renderer.condition(guard)
-        text = text if len(text) <= ADDRESS_LIMIT else text[:ADDRESS_LIMIT] + " …"
-        self._shown[guard] = text
-        return text
 
     def _unknown(
         self,
@@ -491,8 +467,3 @@ def _efficiency(outcome: Outcome) -> float | None:
     if outcome.distinct is None or not outcome.units.mean:
         return None
     return min(1.0, outcome.distinct / (32 * outcome.units.mean))
-
-
-def _loop_text(line: int, limit: int | None) -> str:
-    times = "unknown number of" if limit is None else f"up to {limit}"
-    return f"loop at line {line} (iteration k{line}): {times} iterations"

@@ -12,7 +12,7 @@ from math import lcm
 
 from coalescecheck.errors import UsageError
 
-_NAME = r"(?P<name>[^\W\d]\w*(?:\.\w+)*)"
+_NAME = r"(?P<name>[^\W\d]\w*(?:\.\w+|\[\d+\])*)"
 _DIVISIBLE = re.compile(rf"\s*{_NAME}\s*%\s*(?P<divisor>\d+)\s*==\s*0\s*")
 _COMPARED = re.compile(rf"\s*{_NAME}\s*(?P<sign><=|>=|==|<|>)\s*(?P<value>-?\d+)\s*")
 _LEAST = re.compile(r"(?P<what>.+) >= (?P<value>-?\d+)")

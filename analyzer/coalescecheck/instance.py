@@ -14,6 +14,7 @@ from coalescecheck.cost import relative_time
 from coalescecheck.errors import UnsupportedConstruct
 from coalescecheck.facts import Fact, parse_facts, strongest
 from coalescecheck.frontend.kernel_c import KernelC
+from coalescecheck.ir.constants import scalars_of
 from coalescecheck.ir.expr import builtins_of
 from coalescecheck.ir.kernel import Kernel, expressions, walk
 from coalescecheck.launch import Dim3, Launch
@@ -53,7 +54,7 @@ def _studied(kernel_c: KernelC, launch: Launch, options: Options) -> tuple[Subje
         launch = replace(launch, grid=None)  # the number of warps is not known
     params = _known(kernel, launch)
     _refuse_contradiction(kernel_c, params)
-    names = {p.name for p in kernel.params} - params.keys()
+    names = set(scalars_of(kernel)) - params.keys()
     names |= {pointer for pointer, offset in launch.offsets if offset is None}
     facts = {n: f for n, f in parse_facts(options.assume).items() if n in names}
     summary = summarize(kernel, launch, params, facts=facts)
@@ -181,7 +182,7 @@ def _with_bounds(kernel_c: KernelC, kernel: Kernel, launch: Launch) -> Launch:
 
 def _known(kernel: Kernel, launch: Launch) -> dict[str, int]:
     """The integer parameters' values, converted to their types as a call converts them."""
-    types = {p.name: p.type for p in kernel.params if p.type.is_integer}
+    types = {name: p.type for name, p in scalars_of(kernel).items() if p.type.is_integer}
     return {name: wrap(value, types[name]) for name, value in launch.args if name in types}
 
 

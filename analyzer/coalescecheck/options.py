@@ -23,7 +23,7 @@ NEVER = "never"
 THRESHOLDS = ("error", "warning", "note", NEVER)
 EMITS = ("kernel-c", "ir")
 
-_NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+_NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*|\[\d+\])*")  # as `dims.stride[1]`
 _INTEGER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|\d+)")
 _NUMBERS = re.compile(r"\d+([xX,]\d+){0,2}")
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from coalescecheck.analysis import Race
 from coalescecheck.facts import Fact
+from coalescecheck.ir.constants import scalars_of
 from coalescecheck.ir.expr import builtins_of
 from coalescecheck.ir.kernel import Atomic, Kernel, Load, Space, Store, expressions, walk
 from coalescecheck.ir.origins import origins_in
@@ -170,7 +171,7 @@ def _is_settled(question: Question, others: Runs, race: Seen) -> bool:
 def _is_made_up(question: Question, runs: Runs) -> bool:
     free = any(
         param.type.is_integer and param.name not in question.params
-        for param in question.kernel.params
+        for param in scalars_of(question.kernel).values()
     )
     reduced = any(sample.reduced for sample, _ in runs)
     return free or reduced or question.launch.block is None

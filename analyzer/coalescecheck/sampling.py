@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from coalescecheck.facts import Fact
+from coalescecheck.ir.constants import initial_values, scalars_of
 from coalescecheck.ir.kernel import Kernel, Param
 from coalescecheck.launch import Dim3, Launch
 
@@ -44,14 +45,16 @@ def samples(
     block = launch.block or SAMPLE_BLOCK
     grid = launch.grid or SAMPLE_GRID
     concrete = replace(launch, block=block, grid=grid, shared_bytes=launch.shared_bytes or 16384)
-    free = [p for p in kernel.params if p.name not in params and p.type.is_integer]
+    scalars = scalars_of(kernel).values()
+    free = [p for p in scalars if p.name not in params and p.type.is_integer]
     blocks = _blocks(grid)
     choices = values if free else (0,)
-    known = {n: v if most is None else min(v, most) for n, v in params.items()}
+    known = _cut(params, most)
+    first = _cut(initial_values(kernel), most)
     return [
         Sample(
             concrete,
-            known | {p.name: _value(p, facts.get(p.name, Fact()).near(value)) for p in free},
+            known | {p.name: _value(p, first.get(p.name, value), facts) for p in free},
             blocks,
             reduced=known != dict(params),
         )
@@ -59,9 +62,14 @@ def samples(
     ]
 
 
-def _value(param: Param, value: int) -> int:
+def _cut(values: Mapping[str, int], most: int | None) -> dict[str, int]:
+    return {name: v if most is None else min(v, most) for name, v in values.items()}
+
+
+def _value(param: Param, value: int, facts: Mapping[str, Fact]) -> int:
     if param.name.startswith("sizeof("):
         return UNKNOWN_SIZE
+    value = facts.get(param.name, Fact()).near(value)
     return 1 if param.type.name == "bool" else value
 
 

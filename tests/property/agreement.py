@@ -18,6 +18,7 @@ from coalescecheck.source import Span
 from coalescecheck.symbolic import summarize
 
 from .agreement_sums import equal_sums, sums
+from .kernel_texts import LAUNCHED_WITH
 from .random_kernels import RandomKernel, random_kernel
 
 EXACT = ("exact", "exact-symbolic")
@@ -54,17 +55,21 @@ def disagreements(case: RandomKernel, turn: int | None = None) -> list[str]:
     )
     if run.blocks < launch.grid.size:
         return []
-    found = []
-    for result in summarize(kernel, launch, case.params).accesses:
+    found, known = [], case.params | LAUNCHED_WITH
+    for result in summarize(kernel, launch, known).accesses:
         trace = run.traces[result.access.id]
         # a loop that is left in an odd way has "whole warps" assumptions even here
-        if not trace.any_taint & UNDEFINED and assumptions_hold(result, case.params):
+        if not trace.any_taint & UNDEFINED and assumptions_hold(
+            result, case.params | LAUNCHED_WITH
+        ):
             found += _known(result, trace) + equal_sums(result, trace)
     weaker = _weaker(case, launch)
     for name, less_known, params in weaker if turn is None else [weaker[turn % len(weaker)]]:
         for result in summarize(kernel, less_known, params).accesses:
             trace = run.traces[result.access.id]
-            if not trace.any_taint & UNDEFINED and assumptions_hold(result, case.params):
+            if not trace.any_taint & UNDEFINED and assumptions_hold(
+                result, case.params | LAUNCHED_WITH
+            ):
                 found += _inside(result, trace, name) + sums(result, trace, name)
     return found
 
@@ -83,7 +88,7 @@ def _weaker(case: RandomKernel, launch: Launch) -> list[tuple[str, Launch, dict[
 def assumptions_hold(result: AccessResult, params: dict[str, int]) -> bool:
     """Whether the parameters are known to meet every assumption of the result."""
     for text in result.assumptions:
-        found = re.fullmatch(r"(\w+) (>=|!=) (\d+)", text)
+        found = re.fullmatch(r"([\w\[\]]+) (>=|!=) (\d+)", text)
         if found is None or found[1] not in params:
             return False
         value, limit = params[found[1]], int(found[3])

@@ -24,8 +24,12 @@ extern int atomicAdd__int(int *, int);
 extern int atomicMax__int(int *, int);
 """
 
-HEAD = """\
-[[cuda::constant]] int lut[16] = {5, 0, 7, 2, 9, 4, 11, 6, 13, 8, 15, 10, 1, 12, 3, 14};
+_TABLE = (5, 0, 7, 2, 9, 4, 11, 6, 13, 8, 15, 10, 1, 12, 3, 14)
+LAUNCHED_WITH = {f"lut[{at}]": value for at, value in enumerate(_TABLE)}
+"""What constant memory holds when the kernels run."""
+
+HEAD = f"[[cuda::constant]] int lut[16] = {{{', '.join(map(str, _TABLE))}}};"
+HEAD += """
 [[cuda::constant]] float coef[64];
 static int mix(int i, int j) { if (i > j) return i - j; return j * 2 + 1; }
 static float get(const float *p, int i)

@@ -15,6 +15,7 @@ from coalescecheck.advice.row_simulation import Rows, simulated
 from coalescecheck.advice.shared_arrays import keeps_to_rows
 from coalescecheck.advice.trial import Subject
 from coalescecheck.analysis import AccessResult
+from coalescecheck.ir.constants import scalars_of
 from coalescecheck.ir.expr import Cast, Expr, children
 from coalescecheck.ir.kernel import (
     Array,
@@ -31,7 +32,7 @@ from coalescecheck.ir.types import PTR
 
 __all__ = ["Rows", "rows_of"]
 
-_NAME = re.compile(r"[^\W\d][\w.]*")
+_NAME = re.compile(r"[^\W\d](?:[\w.]|\[\d+\])*")
 
 
 def rows_of(subject: Subject, array: Array, mine: Sequence[AccessResult]) -> Rows:
@@ -57,7 +58,7 @@ def _is_settled(
 ) -> bool:
     """Whether the columns are the same in every block and for all values that are not known."""
     known = subject.params.keys() if as_launched else ()
-    free = {param.name for param in subject.kernel.params} - set(known)
+    free = set(scalars_of(subject.kernel)) - set(known)
     guards = " ".join(guard for result in mine for guard in result.guards)
     if not as_launched and free & set(_NAME.findall(guards)):
         return False

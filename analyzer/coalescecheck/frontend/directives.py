@@ -26,7 +26,7 @@ _COMMENT = re.compile(
     r"(?://[ \t]*coalescecheck:(?P<line>[^\n]*))|(?:/\*[ \t]*coalescecheck:(?P<block>[^*]*)\*/)"
 )
 _ITEM = re.compile(
-    r"[\s,]*(?:(?P<call>[A-Za-z_]\w*)\s*=?\s*\(|(?P<name>[A-Za-z_][\w.]*)\s*=\s*(?P<value>[^\s,]+))"
+    r"[\s,]*(?:(?P<call>[A-Za-z_]\w*)\s*=?\s*\(|(?P<name>[^\W\d][\w.\[\]]*)\s*=\s*(?P<value>[^\s,]+))"
 )
 
 

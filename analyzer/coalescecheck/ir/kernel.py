@@ -79,6 +79,16 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
+class Element:
+    """A scalar inside an array: its name behind the array's (``[1].x``) and where it begins, in
+    bytes."""
+
+    name: str
+    offset: int
+    type: ScalarType
+
+
+@dataclass(frozen=True, slots=True)
 class Array:
     """An object in memory that accesses can reach.
 
@@ -89,7 +99,8 @@ class Array:
     for the first byte: 256 for global parameters (cudaMalloc), the natural alignment otherwise.
     ``dynamic`` marks ``extern __shared__``.  ``pointee`` is set when the elements are themselves
     pointers to global memory.  ``values`` are the initialisers of a constant array, flattened, one
-    per ``element_size`` bytes.  ``parameter`` marks kernel parameters.
+    per ``element_size`` bytes.  ``parameter`` marks kernel parameters.  ``integers`` are those of
+    an object in constant memory, if there are not too many to be named.
     """
 
     name: str
@@ -106,6 +117,7 @@ class Array:
     parameter: bool = False
     const: bool = False
     restrict: bool = False
+    integers: tuple[Element, ...] = ()
     span: Span = NOWHERE
 
 

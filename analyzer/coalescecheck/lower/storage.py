@@ -16,6 +16,7 @@ from coalescecheck.ir import types as ir
 from coalescecheck.ir.expr import ArrayBase, Var
 from coalescecheck.ir.kernel import Array, Assign, Space
 from coalescecheck.lower import arith, ctypes
+from coalescecheck.lower.constant_memory import integers_in
 from coalescecheck.lower.context import Context
 from coalescecheck.lower.ctypes import ArrayOf, CType, Number, Pointer, Record
 from coalescecheck.lower.declarations import Declared
@@ -127,6 +128,7 @@ def allocate(
         parameter=parameter,
         values=values,
         const=declared.const,
+        integers=integers_in(ctype) if space == Space.CONSTANT else (),
         span=cx.span(node),
         **_element(element),
     )

@@ -22,6 +22,7 @@ from coalescecheck.rules.base import (
     sentence,
 )
 
+_ONE_OF_SEVERAL = re.compile(r"[\w.]+(\[\d+\])+")
 _NAME = re.compile(r"[^\W\d]\w*")
 LINE_SECTORS = 4  # a 128-byte line, which the caches look up as one
 
@@ -110,12 +111,21 @@ def _is_ours(analysis: KernelAnalysis, result: AccessResult) -> bool:
 
 def _severity(analysis: KernelAnalysis, cost: Excess, result: AccessResult) -> Severity | None:
     """A note where lanes without a common step, or rows that use one address each, waste less than
-    a line: neighbours or later iterations use it."""
+    a line: neighbours or later iterations use it.  And where the step is one of several that are
+    kept in an array: of a tensor's, the innermost is most often 1."""
     severity = judged(analysis, result, cost.ratio)
     scattered = result.lane_stride_bytes in (None, 0) and result.pattern == "irregular"
     small = cost.actual - cost.ideal < LINE_SECTORS
-    mild = (scattered and small) or _neighbours_use_the_rest(analysis, result)
+    one_of_several = _ONE_OF_SEVERAL.fullmatch(_step_name(result)) is not None
+    mild = (scattered and small) or one_of_several or _neighbours_use_the_rest(analysis, result)
     return Severity.NOTE if severity is not None and mild else severity
+
+
+def _step_name(result: AccessResult) -> str:
+    """The lane step in elements, as the source has it; empty where it is a number or unknown."""
+    step = result.lane_stride_bytes
+    text = wording.as_written(step, result.names) if isinstance(step, str) else ""
+    return text.removeprefix(f"{result.width_bytes}*")
 
 
 def _neighbours_use_the_rest(analysis: KernelAnalysis, result: AccessResult) -> bool:

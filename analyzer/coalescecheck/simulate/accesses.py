@@ -254,7 +254,9 @@ class AccessUnit:
                 result[lane] = self._contents(part, lane, delta, var, dtype)
         taint: Taint = join(address.taint, UNDEFINED if access.kind == "texture" else CLEAN)
         for part in parts:
-            bits = part.region.taint_of(part.array) | part.region.storage.reads_as
+            bits = part.region.taint_of(part.array) | part.region.storage.taint_of(dtype)
+            if _is_pointer_of_host(part, var):
+                bits |= MADE_UP
             if part.outside is not None:
                 bits |= UNDEFINED
             taint = join(taint, bits if len(parts) == 1 else _where(part, bits))
@@ -264,8 +266,7 @@ class AccessUnit:
         self, part: Part, lane: NDArray[np.intp], delta: int, var: Var, dtype: np.dtype[Any]
     ) -> Data:
         offsets = part.offsets[lane] + delta
-        if var.type == PTR and part.region.space in (Space.GLOBAL, Space.CONSTANT):
-            part.region.add_taint(part.array, MADE_UP)
+        if _is_pointer_of_host(part, var):
             return self._space.pointers_at(part.region, offsets)
         return part.region.storage.read(offsets, lane, dtype)
 
@@ -321,6 +322,11 @@ class AccessUnit:
             int(self._batch.linear_block[self._batch.block_of[lane]]),
             lane % self._batch.lanes_per_block,
         )
+
+
+def _is_pointer_of_host(part: Part, var: Var) -> bool:
+    """Whether a pointer is read that somebody put there before the launch."""
+    return var.type == PTR and part.region.space in (Space.GLOBAL, Space.CONSTANT)
 
 
 def _lanes_and_arrays(parts: list[Part]) -> tuple[Bools, int | Ints]:

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from coalescecheck.ir.kernel import Array, Kernel, Space
 from coalescecheck.launch import Launch
 from coalescecheck.simulate.lanes import Batch, Mask, Requests, requests_of
-from coalescecheck.simulate.storage import Copies, MadeUp, Storage
-from coalescecheck.simulate.values import UNDEFINED, Bools, Value
+from coalescecheck.simulate.storage import Copies, MadeUp, Numbered, Storage
+from coalescecheck.simulate.values import UNDEFINED, Bools, Data, Value
 
 Ints = NDArray[np.int64]
 
@@ -111,9 +111,11 @@ class AddressSpace:
         kernel: Kernel,
         launch: Launch,
         buffers: Mapping[str, NDArray[Any]],
+        numbers: Mapping[str, Mapping[int, Data]],
         readable: frozenset[str] | None,
     ) -> None:
-        """Stores to arrays that are not ``readable`` (None: all are) need not be remembered."""
+        """``numbers`` are the integers of constant memory by array and offset.  Stores to arrays
+        that are not ``readable`` (None: all are) need not be remembered."""
         self.names: list[str] = [""]
         self.bases: dict[str, Value] = {}
         self._launch = launch
@@ -123,6 +125,7 @@ class AddressSpace:
         self._bases = np.zeros(0, dtype=np.int64)  # the same as an array
         self._frames: dict[Space, list[Array]] = {Space.SHARED: [], Space.LOCAL: []}
         self._given = {name: _bytes_of(buffer) for name, buffer in buffers.items()}
+        self._numbers = numbers
         self._global_regions: dict[str, Region] = {}
         for array in kernel.arrays.values():
             if array.space in self._frames:
@@ -242,7 +245,10 @@ class AddressSpace:
         region = self._new_region(array.name, array.space, array.size, keeps)
         self._global_regions[array.name] = region
         contents = self._given.get(array.name)
-        if contents is None and array.values is not None:
+        numbers = self._numbers.get(array.name)
+        if contents is None and numbers is not None:
+            region.storage = Numbered(int(region.base), numbers)
+        elif contents is None and array.values is not None:
             contents = _initial(array)
         if contents is not None:
             region.size = max(len(contents), array.size or 0)

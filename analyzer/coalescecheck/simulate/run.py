@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalescecheck.errors import UsageError
+from coalescecheck.ir.constants import constants_of
 from coalescecheck.ir.kernel import Kernel, Op
 from coalescecheck.launch import WARP_SIZE, Dim3, Launch
 from coalescecheck.simulate.accesses import AccessUnit, Hazard, Hazards
@@ -109,7 +110,9 @@ class _Run:
         self._block, self._grid = launch.block, launch.grid
         self._buffers = buffers
         self._course = course
-        self._space = AddressSpace(kernel, launch, buffers, None if course is None else course.read)
+        readable = None if course is None else course.read
+        numbers = _constants(kernel, dict(launch.args) | dict(params))
+        self._space = AddressSpace(kernel, launch, buffers, numbers, readable)
         self._budget = budget
         self._recorder = Recorder(len(kernel.accesses), keep_addresses, budget.progress)
         self._hazards = Hazards()
@@ -234,6 +237,17 @@ class _Run:
                 for array, first, second, kind, same_warp in self._races or ()
             )
         )
+
+
+def _constants(
+    kernel: Kernel, given: Mapping[str, int | float]
+) -> dict[str, dict[int, NDArray[Any]]]:
+    """The integers of constant memory by array and offset, where all of an array are given."""
+    return {
+        name: {at: scalar(given[number.name], number.type) for at, number in numbers.items()}
+        for name, numbers in constants_of(kernel).items()
+        if all(number.name in given for number in numbers.values())
+    }
 
 
 def _all_blocks(grid: Dim3) -> list[tuple[int, int, int]]:

@@ -7,12 +7,13 @@ per thread (local).  It knows no address, array name or mask beyond the offsets 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coalescecheck.simulate.values import MADE_UP, Data
+from coalescecheck.simulate.values import CLEAN, MADE_UP, Data
 
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
@@ -32,9 +33,8 @@ class Storage(Protocol):
         """A typed view of all bytes and the element of every offset, for atomics."""
         ...
 
-    @property
-    def reads_as(self) -> int:
-        """The taint of everything that is read here."""
+    def taint_of(self, dtype: np.dtype[Any]) -> int:
+        """The taint of what is read here as this type."""
         ...
 
 
@@ -44,12 +44,13 @@ class Copies:
     With one copy it is an ordinary buffer.
     """
 
-    reads_as = 0
-
     def __init__(self, stride: int, copies: int = 1, copy_of: Ints | None = None) -> None:
         self.data: Bytes = np.zeros(_padded(stride) * copies, dtype=np.uint8)
         self._copies = copies
         self._first = None if copy_of is None else copy_of * _padded(stride)
+
+    def taint_of(self, dtype: np.dtype[Any]) -> int:
+        return CLEAN
 
     def fill(self, contents: Bytes) -> None:
         """Initialise the first bytes of the first copy."""
@@ -82,13 +83,14 @@ class MadeUp:
     back.  ``keeps`` is False for arrays the kernel never reads, whose stores need no memory.
     """
 
-    reads_as = MADE_UP
-
     def __init__(self, salt: int, keeps: bool) -> None:
         self._salt = np.int64(salt)
         self._keeps = keeps
         self._data: Bytes = np.zeros(0, dtype=np.uint8)
         self._written = np.zeros(0, dtype=np.bool_)
+
+    def taint_of(self, dtype: np.dtype[Any]) -> int:
+        return MADE_UP
 
     def read(self, offsets: Ints, lane: Ints, dtype: np.dtype[Any]) -> Data:
         values = self._invent(offsets, dtype)
@@ -129,6 +131,18 @@ class MadeUp:
         if dtype.kind == "f":
             return (small / _MADE_UP_VALUES).astype(dtype)
         return (small & 1).astype(dtype) if dtype.kind == "b" else small.astype(dtype)
+
+
+class Numbered(MadeUp):
+    """Constant memory whose integers the launch gives, by their offset; the rest is made up."""
+
+    def __init__(self, salt: int, numbers: Mapping[int, Data]) -> None:
+        super().__init__(salt, keeps=True)
+        for offset, number in numbers.items():
+            self.write(np.array([offset]), np.zeros(1, np.int64), np.atleast_1d(number))
+
+    def taint_of(self, dtype: np.dtype[Any]) -> int:
+        return MADE_UP if dtype.kind == "f" else CLEAN
 
 
 def gather(data: Bytes, places: Ints, dtype: np.dtype[Any]) -> Data:

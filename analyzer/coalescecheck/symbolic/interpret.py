@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from coalescecheck.facts import Fact
 from coalescecheck.ir import kernel as ir
+from coalescecheck.ir.constants import constants_of
 from coalescecheck.ir.expr import Expr, Var
 from coalescecheck.ir.slicing import targets
 from coalescecheck.ir.types import ScalarType
@@ -169,6 +170,8 @@ class Interpreter:
         if cell is not None:
             return cell
         constant = self._constant_element(address, var.type)
+        if constant is None:
+            constant = self._launch_constant(address, var.type)
         if constant is not None:
             return constant
         if var.type.kind == "ptr":
@@ -217,6 +220,16 @@ class Interpreter:
             return None
         table = tuple(int(v) for v in array.values)
         return self.ctx.atom("table", (index,), (min(table), max(table)), table)
+
+    def _launch_constant(self, address: Form, type_: ScalarType) -> Form | None:
+        """A number in constant memory that the launch fixes: as good as a parameter."""
+        array = self.array_of(address)
+        numbers = constants_of(self.kernel).get(array.name) if array is not None else None
+        if array is None or numbers is None:
+            return None
+        offset = address - self.ctx.symbol(Symbol(array.name, "base"))
+        param = numbers.get(offset.constant) if offset.is_constant else None
+        return self._parameter(param) if param is not None and param.type == type_ else None
 
     def _warp_op(self, stmt: ir.WarpOp, env: Environment) -> Form:
         args = [self.values.value(arg, env) for arg in stmt.args]

@@ -38,7 +38,7 @@ FUNCTIONS = {
     "clz": "clz",
     "ffs": "ffs",
 }
-_SOURCE_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+_SOURCE_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*|\[\d+\])*")
 WITH_DATA = ("wrap", "table")  # the numbers of the atom follow its argument: wrap(i, 8, 0)
 
 

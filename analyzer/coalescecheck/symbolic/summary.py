@@ -10,6 +10,7 @@ import numpy as np
 
 from coalescecheck.analysis import AccessResult, ArrayTraffic, Count, L1Wavefronts, Total
 from coalescecheck.facts import Fact
+from coalescecheck.ir.constants import scalars_of
 from coalescecheck.ir.kernel import Access, Array, Kernel, Space
 from coalescecheck.launch import WARP_SIZE, Dim3, Launch
 from coalescecheck.source import Span
@@ -180,7 +181,7 @@ class _Summarizer:
         self._counter = Counter(ctx, lanes)
         self._said = Texts(ctx)
         unknown = frozenset(name for name, offset in launch.offsets if offset is None)
-        names = frozenset(p.name for p in kernel.params)
+        names = frozenset(scalars_of(kernel))
         self._givable = Givable(names, unknown, kernel.unknown_types)
         self._pieces = PieceCounter(ctx, self._counter, self._said.written, launch, self._givable)
         self._enumerator = Enumerator(ctx, self._counter, launch.grid)

@@ -346,11 +346,13 @@ def _report(paths: tuple[str, ...], settings: Settings, how: How) -> Outcome:
     if how.fix or how.diff:
         from coalescecheck import fixes
 
-        changed = fixes.changes(result)
+        changed, left = fixes.changes(result)
         if how.diff:
-            return Outcome(fixes.diff(changed), _messages(result), exit_code(result, options))
+            messages = [*_messages(result), *_shown(left)]
+            return Outcome(fixes.diff(changed), messages, exit_code(result, options))
         fixes.apply(changed)
         done = [f"{c.path}: {wording.plural(c.places, 'place')} changed" for c in changed]
+        done += _shown(left)
         result = analyzed() if changed else result
     code = exit_code(result, options)
     messages = [*done, *_messages(result)]

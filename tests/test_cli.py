@@ -237,6 +237,27 @@ def test_wrong_usage(fake: Fake, arguments: list[str], words: str) -> None:
     assert words in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "alone"),
+    [
+        ("--fix --compare flip.cu", "fix: cannot go with --compare"),
+        ("--diff --sweep block=64", "diff: cannot go with --sweep"),
+        ("--fix --stats", "fix: cannot go with --stats"),
+        ("--write-baseline b.json --emit ir", "write-baseline: cannot go with --emit"),
+        ("--write-baseline b.json --diff", "write-baseline: cannot go with --diff"),
+        ("--stats --emit ir", "cannot go with --"),
+        ("--stats --sweep block=64", "cannot go with --"),
+        ("--fix --diff", ""),
+        ("--compare flip.cu --sweep block=64", ""),
+    ],
+)
+def test_no_option_is_passed_over(fake: Fake, arguments: str, alone: str) -> None:
+    fake(flip=kernel(access()))
+    result = call(PATH, *arguments.split())
+    assert (result.exit_code == 2) == bool(alone), result.stderr
+    assert alone in result.stderr
+
+
 def test_kernels_are_chosen_by_glob(fake: Fake) -> None:
     fake(flip=kernel(access()), other=kernel(STRIDED))
     assert call(PATH, "--kernel", "fl*").exit_code == 0

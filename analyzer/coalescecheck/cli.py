@@ -31,7 +31,7 @@ from coalescecheck.config import load as load_config
 from coalescecheck.errors import SourceError, UsageError
 from coalescecheck.inputs import gather
 from coalescecheck.isolation import Defect, isolated
-from coalescecheck.options import EMITS, THRESHOLDS, Options, parse_sweep
+from coalescecheck.options import EMITS, THRESHOLDS, Options, check_together, parse_sweep
 from coalescecheck.report import FORMATS
 from coalescecheck.report.model import Terminal
 from coalescecheck.report.plain import one_line
@@ -209,8 +209,10 @@ def main(
         settings = _settings(context, paths, config, no_config, given)
         options = settings.options
         side_by_side = compare is not None or sweep is not None
-        if options.since is not None and (side_by_side or stats or options.emit):
-            raise UsageError("since: is for reports; not with --compare, --sweep, --stats, --emit")
+        told = {"compare": compare, "sweep": sweep, "stats": stats, "emit": options.emit}
+        told |= {"fix": fix, "diff": diff, "since": options.since}
+        told["write-baseline"] = options.write_baseline
+        check_together([name for name, value in told.items() if value])
         work = (
             _compared if side_by_side else _stats if stats else _emit if options.emit else _report
         )

@@ -6,7 +6,7 @@ Knows neither click nor the pipeline; a value that makes no sense is a ``UsageEr
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -22,6 +22,15 @@ MAX_GRID = Dim3(2**31 - 1, 65535, 65535)  # same table
 NEVER = "never"
 THRESHOLDS = ("error", "warning", "note", NEVER)
 EMITS = ("kernel-c", "ir")
+
+# What prints something else than the report of a run, and what each of these may go with.
+INSTEAD: Mapping[str, Collection[str]] = {
+    "compare": ("sweep",),
+    "sweep": ("compare",),
+    "stats": (),
+    "emit": (),
+    "diff": ("fix", "since"),
+}
 
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _INTEGER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|\d+)")
@@ -135,6 +144,17 @@ def make_options(
         write_baseline=write_baseline,
         since=since,
     )
+
+
+def check_together(given: Collection[str]) -> None:
+    """``UsageError`` for options of which one would be passed over without a word.
+
+    ``given`` names those of ``INSTEAD`` that are used, and those that change a report or write.
+    """
+    for one in given:
+        for other in given:
+            if one in INSTEAD and other != one and other not in INSTEAD[one]:
+                raise UsageError(f"{other}: cannot go with --{one}")
 
 
 # --- launch dimensions ------------------------------------------------------------------------

@@ -176,8 +176,11 @@ def _texts(path: str, options: Options, root: Path | None) -> Iterator[bytes | N
     while stack:
         chain = stack.pop()
         try:
-            data = Path(chain[-1]).read_bytes()
+            # a pipe can be read only once, and a device has no end
+            data = Path(chain[-1]).read_bytes() if os.path.isfile(chain[-1]) else None
         except (OSError, ValueError):
+            data = None
+        if data is None:
             yield None
             return
         yield from (named(chain[-1]), data)

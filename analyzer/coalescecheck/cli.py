@@ -9,6 +9,7 @@ nothing could be analysed, or with ``--strict`` some kernel could not; 1 finding
 from __future__ import annotations
 
 import gc
+import io
 import os
 import shutil
 import sys
@@ -55,7 +56,7 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
     from coalescecheck import rules
 
     try:
-        click.echo(rules.find(name).documentation(), nl=False)
+        _print(rules.find(name).documentation())
     except UsageError as error:
         raise click.BadParameter(str(error), context, option) from None
     context.exit(CLEAN)
@@ -446,12 +447,21 @@ def _shown(said: Iterable[Diagnostic]) -> list[str]:
 def _write(text: str, output: str | None) -> None:
     text = text.encode("utf-8", "replace").decode("utf-8")  # a file's name may be no text
     if output is None:
-        click.echo(text, nl=False)
+        _print(text)
         return
     try:
         Path(output).write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot write {output}: {error.strerror}") from None
+
+
+def _print(text: str) -> None:
+    """To stdout: in a terminal's own encoding, with ``?`` for what it lacks, else in UTF-8 as to
+    ``--output``."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        encoding = None if sys.stdout.isatty() else "utf-8"
+        sys.stdout.reconfigure(encoding=encoding, errors="replace")
+    click.echo(text, nl=False)
 
 
 def _terminal(options: Options) -> Terminal:

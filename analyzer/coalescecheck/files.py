@@ -93,13 +93,6 @@ def files_below(folder: str, exclusions: Exclusions = NONE) -> tuple[str, ...]:
     return tuple(sorted(_walk(top, levels)))
 
 
-def is_excluded(path: str, exclusions: Exclusions) -> bool:
-    """Whether the patterns, which are not those of any ``.gitignore``, leave ``path`` out."""
-    whole, level = absolute(path), _excluded(exclusions)
-    folders = [folder for folder in reversed(whole.parents) if level.says(folder, True)]
-    return bool(folders) or bool(level.says(whole, False))
-
-
 def _excluded(exclusions: Exclusions) -> _Level:
     return _level(absolute(exclusions.root), exclusions.patterns)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -48,6 +49,17 @@ def report(*kernels: KernelAnalysis, errors: tuple[InternalError, ...] = ()) -> 
 
 def text(*kernels: KernelAnalysis, width: int = 120, colour: bool = False) -> str:
     return renderer("text")(report(*kernels), Terminal(width, colour))
+
+
+def test_what_never_runs_costs_nothing() -> None:
+    # STORE alone: 64 requests of 4 sectors
+    never = replace(
+        access(0, lane_stride_bytes=None, sectors=None, efficiency=None, requests=0),
+        reason="never runs in this configuration",
+    )
+    shown = text(kernel(never, STORE))
+    assert re.search(r" - +- +- +-  never runs\n", shown)
+    assert "total     0 sectors read, 256 written, 100% useful" in shown
 
 
 def test_a_whole_report_at_120_columns() -> None:

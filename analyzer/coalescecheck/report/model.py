@@ -200,6 +200,8 @@ def traffic(accesses: list[AccessResult]) -> Traffic | None:
     requests, moved = 0, 0.0
     useful: float | None = 0.0
     for access in accesses:
+        if access.requests == 0:
+            continue
         count = access.wavefronts or access.sectors
         if count is None or count.mean is None or access.requests is None:
             return None

@@ -10,7 +10,7 @@ import pytest
 from coalescecheck import rules
 from coalescecheck.analysis import AccessResult, Count, KernelAnalysis, Verified
 from coalescecheck.ir.kernel import Op
-from coalescecheck.launch import Launch
+from coalescecheck.launch import Dim3, Launch
 from coalescecheck.report import renderer
 from coalescecheck.report.excerpt import excerpt, expression_end
 from coalescecheck.report.model import FileReport, InternalError, Report, Terminal
@@ -49,6 +49,14 @@ def report(*kernels: KernelAnalysis, errors: tuple[InternalError, ...] = ()) -> 
 
 def text(*kernels: KernelAnalysis, width: int = 120, colour: bool = False) -> str:
     return renderer("text")(report(*kernels), Terminal(width, colour))
+
+
+def test_a_launch_in_another_file_is_told_with_its_file() -> None:
+    """The kernel stands in flip.cu; line 20 of what else would be looked for there."""
+    there = Launch(Dim3(32, 8), Dim3(16, 16), "host", file="main.cu", line=20)
+    assert "(launch in the source, main.cu:20)" in text(kernel(STRIDED, launch=there))
+    here = replace(there, file="flip.cu")
+    assert "(launch in the source, line 20)" in text(kernel(STRIDED, launch=here))
 
 
 def test_what_never_runs_costs_nothing() -> None:

@@ -67,7 +67,11 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
 @click.option("--block", metavar="DIM", help="Threads per block: 256, 32x8 or 32,8,1.")
 @click.option("--grid", metavar="DIM", help="Blocks per grid, written like --block.")
 @click.option(
-    "--param", "params", multiple=True, metavar="NAME=VALUE", help="Value of an integer parameter."
+    "--param",
+    "params",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Value of an integer parameter, or n=16..4096.",
 )
 @click.option("--assume", multiple=True, metavar="FACT", help="A fact to rely on: 'n % 32 == 0'.")
 @click.option(

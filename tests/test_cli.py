@@ -212,6 +212,16 @@ def test_a_file_name_that_is_no_text_is_printed(tmp_path: Path, name: str) -> No
     assert ran.stdout.decode("utf-8")
 
 
+def test_an_interrupted_run_is_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gather(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("coalescecheck.cli.gather", gather)
+    result = call(PATH)
+    assert (result.exit_code, result.stdout) == (130, "")
+    assert result.stderr == "interrupted\n"
+
+
 # --- usage ------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from coalescecheck.arch import SECTOR_BYTES
 from coalescecheck.findings import Finding, Severity, Suppressed
 from coalescecheck.source import Diagnostic, Span
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from coalescecheck.analysis import AccessResult, FileAnalysis, KernelAnalysis
 
 CLEAN = 1.1  # times the ideal: an access below has nothing to report
-SECTOR_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True)

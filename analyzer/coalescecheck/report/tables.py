@@ -13,11 +13,11 @@ from rich.text import Text
 
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, Count, KernelAnalysis
+from coalescecheck.arch import BANK_BYTES
 from coalescecheck.report.formula import in_words
 
 INDENT = 2
 GAP = "  "
-BANK_BYTES = 4
 LONGEST_STEP = 16  # columns; a longer formula of the lane step goes below the table
 RIGHT = ("bytes", "sectors", "wavefronts", "ideal", "useful", "lane step")
 

@@ -7,6 +7,7 @@ from math import gcd
 
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, KernelAnalysis
+from coalescecheck.arch import BANK_BYTES, BANKS
 from coalescecheck.findings import Finding, Severity
 from coalescecheck.rules.base import (
     Excess,
@@ -17,9 +18,6 @@ from coalescecheck.rules.base import (
     sentence,
     severity_of,
 )
-
-BANKS = 32
-BANK_BYTES = 4
 
 
 class SharedBankConflict(Rule):

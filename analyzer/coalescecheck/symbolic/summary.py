@@ -249,7 +249,7 @@ class _Summarizer:
         return "|".join(names), spaces.pop(), ""
 
     def _base_step(self, reach: Reach, width: int) -> int:
-        """What divides the base address, in bytes (hardware.md section 3, base alignment)."""
+        """What divides the base address, in bytes (rule allocation-alignment)."""
         steps = []
         for symbol in self._bases(reach.address):
             array: Array | None = self._kernel.arrays.get(symbol.name)

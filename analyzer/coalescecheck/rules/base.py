@@ -174,16 +174,21 @@ def judged(
     """The severity of a ratio of sectors; a note at most where they are few of the kernel's, or
     where L1 finds again what they brought too much.  ``times``: so many accesses are like it."""
     severity = severity_of(ratio)
-    cold = _is_cold(analysis, result, times)
+    cold = is_cold(analysis, result, times)
     if severity is not None and (cold or _is_absorbed(analysis, result)):
         return Severity.NOTE
     return severity
 
 
-def _is_cold(analysis: KernelAnalysis, result: AccessResult, times: int) -> bool:
+def is_cold(analysis: KernelAnalysis, result: AccessResult, times: int = 1) -> bool:
+    """Whether it wastes less than a hundredth of the sectors (of the wavefronts, in shared memory)
+    that the kernel needs in all."""
     waste, totals = wasted(result), analysis.totals
-    moved = None if totals is None else totals.global_sectors.exact
-    return waste is not None and moved is not None and waste * times < COLD_SHARE * moved
+    if waste is None or totals is None:
+        return False
+    shared = result.space == "shared"
+    moved = (totals.shared_wavefronts if shared else totals.global_sectors).exact
+    return moved is not None and waste * times < COLD_SHARE * moved
 
 
 def _is_absorbed(analysis: KernelAnalysis, result: AccessResult) -> bool:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 SUFFIXES = (".cu", ".cuh")
+HEADERS = (".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl")  # what other files include
 IGNORE_FILE = ".gitignore"
 NO_FILES = "no .cu or .cuh file in this folder that is not ignored"
 

@@ -12,14 +12,13 @@ from collections.abc import Sequence
 from coalescecheck import rules
 from coalescecheck.analysis import KernelAnalysis
 from coalescecheck.errors import SourceError
+from coalescecheck.files import HEADERS
 from coalescecheck.findings import Finding, Suppressed
 from coalescecheck.frontend.reading import read_source
 from coalescecheck.options import Options
 from coalescecheck.rules.base import Rule
 from coalescecheck.rules.unused_suppression import UnusedSuppression
 from coalescecheck.suppressions import Suppressions, find_suppressions
-
-HEADER_SUFFIXES = (".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl")
 
 
 class Judge:
@@ -82,7 +81,7 @@ class Judge:
             return [], []
         comments = self._comments[self._path]
         here = [each for each in silenced if each.finding.span.file == self._path]
-        judged = self._reached(analyses) if self._path.endswith(HEADER_SUFFIXES) else None
+        judged = self._reached(analyses) if self._path.endswith(HEADERS) else None
 
         def said(by: Sequence[Suppressed]) -> list[Finding]:
             return [rule.about(p.span, p.message) for p in comments.unused(by, judged)]

@@ -111,6 +111,16 @@ def test_every_other_byte_stays(path: Path, data: bytes) -> None:
     assert path.read_bytes() == data.replace(b"[32][32]", b"[32][33]")
 
 
+@pytest.mark.skipif(shutil.which("patch") is None, reason="there is no patch here")
+def test_the_patch_of_a_file_elsewhere(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (path.parent / "below").mkdir()
+    monkeypatch.chdir(path.parent / "below")
+    patch = CliRunner().invoke(main, ["../flip.cu", "--no-config", "--diff"]).stdout_bytes
+    command = ["patch", "-p1", "-d", path.anchor]
+    subprocess.run(command, input=patch, check=True, capture_output=True)
+    assert path.read_text(encoding="utf-8") == KERNEL.replace("[32][32]", "[32][33]")
+
+
 def test_a_file_that_is_no_utf8_is_left_alone_and_named(path: Path) -> None:
     data = KERNEL.encode("latin-1")
     path.write_bytes(data)

@@ -70,7 +70,10 @@ def _said(path: str, severity: str, message: str) -> Diagnostic:
 
 
 def diff(changed: Iterable[Changed]) -> str:
-    """A patch that ``git apply`` and ``patch -p1`` take."""
+    """A patch that ``git apply`` and ``patch -p1`` take in the current folder.
+
+    Both refuse ``..``: files elsewhere have their whole path, for ``patch -p1 -d /``.
+    """
     return "".join(line for change in changed for line in _hunks(change))
 
 
@@ -119,6 +122,9 @@ def _changed(path: str, analysed: str, edits: Sequence[Edit]) -> Changed | str:
 
 def _hunks(change: Changed) -> Iterable[str]:
     name = Path(os.path.relpath(change.path)).as_posix()
+    if name.startswith("../"):
+        whole = Path(os.path.abspath(change.path))
+        name = whole.relative_to(whole.anchor).as_posix()
     before, after = (re.findall(r"[^\n]*\n|[^\n]+", text) for text in (change.before, change.after))
     for line in unified_diff(before, after, _named(f"a/{name}"), _named(f"b/{name}")):
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

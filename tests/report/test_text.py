@@ -63,7 +63,7 @@ def test_what_never_runs_costs_nothing() -> None:
     # STORE alone: 64 requests of 4 sectors
     never = replace(
         access(0, lane_stride_bytes=None, sectors=None, efficiency=None, requests=0),
-        reason="never runs in this configuration",
+        reason="never runs in this launch",
     )
     shown = text(kernel(never, STORE))
     assert re.search(r" - +- +- +-  never runs\n", shown)

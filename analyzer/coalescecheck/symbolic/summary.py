@@ -202,7 +202,7 @@ class _Summarizer:
                 access.unresolved_space,
                 width,
                 "exact",
-                "never runs in this configuration",
+                "never runs in this launch",
                 requests=0,
             )
             return self._assuming(never, self.not_null)
@@ -318,7 +318,7 @@ class _Summarizer:
                 space,
                 question.target.width,
                 outcome.certainty,
-                "never runs in this configuration",
+                "never runs in this launch",
                 requests=0,
             )
             return never, None

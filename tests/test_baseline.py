@@ -56,6 +56,24 @@ def test_known_findings_are_not_shown(folder: Path) -> None:
     assert "CC101" not in result.stdout
 
 
+def test_a_kernel_in_a_header_is_known_whichever_file_is_given(tmp_path: Path) -> None:
+    kernel, host = KERNEL.split("void run")
+    (tmp_path / "k.cuh").write_text(kernel, encoding="utf-8")
+    (tmp_path / "a.cu").write_text(f'#include "k.cuh"\nvoid run{host}', encoding="utf-8")
+    known = [str(tmp_path / name) for name in ("from_a.json", "from_k.json")]
+    paths = [str(tmp_path / name) for name in ("a.cu", "k.cuh")]
+
+    def called(path: str, *arguments: str) -> Result:
+        given = [path, "--block=64", "--grid=4", "--no-verify", "--no-config", *arguments]
+        return CliRunner().invoke(main, given)
+
+    for path, file in zip(paths, known, strict=True):
+        assert "CC101" in called(path, "--write-baseline", file).stdout
+    for file in known:
+        for path in paths:
+            assert "CC101" not in called(path, "--baseline", file).stdout
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -211,6 +212,16 @@ def test_a_file_name_that_is_no_text_is_printed(tmp_path: Path, name: str) -> No
     assert ran.stdout.decode("utf-8")
 
 
+def test_an_interrupted_run_is_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gather(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("coalescecheck.cli.gather", gather)
+    result = call(PATH)
+    assert (result.exit_code, result.stdout) == (130, "")
+    assert result.stderr == "interrupted\n"
+
+
 # --- usage ------------------------------------------------------------------------------------
 
 
@@ -235,6 +246,27 @@ def test_wrong_usage(fake: Fake, arguments: list[str], words: str) -> None:
     result = call(*arguments)
     assert (result.exit_code, result.stdout) == (2, "")
     assert words in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "alone"),
+    [
+        ("--fix --compare flip.cu", "fix: cannot go with --compare"),
+        ("--diff --sweep block=64", "diff: cannot go with --sweep"),
+        ("--fix --stats", "fix: cannot go with --stats"),
+        ("--write-baseline b.json --emit ir", "write-baseline: cannot go with --emit"),
+        ("--write-baseline b.json --diff", "write-baseline: cannot go with --diff"),
+        ("--stats --emit ir", "cannot go with --"),
+        ("--stats --sweep block=64", "cannot go with --"),
+        ("--fix --diff", ""),
+        ("--compare flip.cu --sweep block=64", ""),
+    ],
+)
+def test_no_option_is_passed_over(fake: Fake, arguments: str, alone: str) -> None:
+    fake(flip=kernel(access()))
+    result = call(PATH, *arguments.split())
+    assert (result.exit_code == 2) == bool(alone), result.stderr
+    assert alone in result.stderr
 
 
 def test_kernels_are_chosen_by_glob(fake: Fake) -> None:
@@ -334,6 +366,48 @@ def test_an_output_that_takes_nothing(tmp_path: Path, shell: str, code: int, sai
     assert "Traceback" not in ran.stderr
     assert "internal error" not in ran.stderr
     assert "Exception ignored" not in ran.stderr
+
+
+PIPED = """__global__ void k(float *out, const float *in)
+{
+    __shared__ float tile[32][32];
+    tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * 32 + threadIdx.x];
+    __syncthreads();
+    out[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+void run(float *out, float *in) { k<<<1, dim3(32, 32)>>>(out, in); }
+"""
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "ascii", "cp1252"])
+def test_a_pipe_is_read_once_and_gets_utf8(encoding: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "coalescecheck", "--no-config", "/dev/stdin"]
+    if not os.path.exists(command[-1]):
+        pytest.skip("no such device")
+    environment = os.environ | {"PYTHONIOENCODING": encoding, "COALESCECHECK_CACHE": str(tmp_path)}
+    ran = subprocess.run(command, input=PIPED.encode(), capture_output=True, env=environment)
+    assert (ran.returncode, ran.stderr) == (1, b"")
+    words = " ".join(ran.stdout.decode("utf-8").split())  # the terminal's width breaks lines
+    assert "32 wavefronts → 1 wavefront" in words
+
+
+def test_a_named_pipe_with_one_writer(tmp_path: Path) -> None:
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("no named pipes here")
+    pipe = tmp_path / "k.cu"
+    os.mkfifo(pipe)
+    writer = Thread(target=pipe.write_text, args=(PIPED,))
+    writer.start()
+    result = call(str(pipe), "--format", "concise")
+    writer.join()
+    assert "tile[32][33]" in result.stdout
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no such device")
+def test_a_device_without_end_is_told() -> None:
+    result = call("/dev/zero")
+    assert result.exit_code == 2
+    assert "/dev/zero: more than" in result.stderr
 
 
 SHARED_BY_TWO = """

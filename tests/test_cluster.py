@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -164,6 +165,17 @@ def test_an_executor_that_is_not_there_is_wrong_usage(
     assert (code, out) == (2, "")
     assert words in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("where", ["nonsense", "tcp://h:port", "what://h:1"])
+def test_an_address_that_is_none_leaves_no_traceback(tree: Path, where: str) -> None:
+    """Not even at the end of the process, when what is left of a client is thrown away."""
+    pytest.importorskip("distributed", reason="the extra [dask] is not installed")
+    command = [sys.executable, "-m", "coalescecheck", str(tree), f"--executor=dask:{where}"]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    assert ran.returncode == 2
+    assert ran.stderr.splitlines()[-1].startswith(f"Error: executor: no Dask scheduler at {where}:")
+    assert "Traceback" not in ran.stderr
 
 
 def test_without_the_extra_it_is_named(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:

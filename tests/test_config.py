@@ -289,6 +289,26 @@ def test_a_missing_file_or_a_binary_one_is_wrong_usage(tmp_path: Path) -> None:
         config.load(str(tmp_path / "x.toml"))
 
 
+def test_of_several_files_in_a_folder_the_own_one_counts(tmp_path: Path) -> None:
+    path = write(tmp_path, "k.cu", LAUNCHED)
+    texts = {
+        "setup.cfg": "[coalescecheck]\nblock = 32",
+        "pyproject.toml": "[tool.coalescecheck]\nblock = 64",
+        ".coalescecheck.toml": "block = 96",
+    }
+    for name, text in texts.items():
+        write(tmp_path, name, text)
+        found = config.find([path])
+        assert found is not None
+        assert Path(found.path).name == name
+
+
+@pytest.mark.parametrize("data", [b"[metadata]\nauthor = Ren\xe9\n", b"\0" * (1 << 20) + b"!"])
+def test_a_file_of_other_tools_is_no_matter(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "setup.cfg").write_bytes(data)
+    assert config.find([write(tmp_path, "k.cu", LAUNCHED)]) is None
+
+
 @settings(max_examples=200)
 @given(
     st.text(st.sampled_from("[]{}=\"'\n\\ab1.,#:%coalescecheck ") | st.characters(), max_size=60)

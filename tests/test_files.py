@@ -13,11 +13,11 @@ from coalescecheck.errors import SourceError, UsageError
 from coalescecheck.files import Exclusions, excluded, source_files
 from coalescecheck.frontend.reading import read_source
 
-TREE = (
-    "a.cu build/b.cu build/keep/c.cu deep/d.cuh deep/build/e.cu deep/f_gen.cu deep/g.cu "
-    "third party/h.cu host.cpp .hidden/i.cu deep/kept_gen.cu"
-).split(" ")
-TREE = [*TREE[:7], "third party/h.cu", *TREE[9:]]
+TREE = [
+    *"a.cu build/b.cu build/keep/c.cu deep/d.cuh deep/build/e.cu deep/f_gen.cu deep/g.cu".split(),
+    "third party/h.cu",
+    *"host.cpp .hidden/i.cu deep/kept_gen.cu".split(),
+]
 
 
 @pytest.fixture
@@ -36,6 +36,12 @@ def found(tree: Path, *patterns: str, below: str = ".") -> list[str]:
 
 def test_without_an_ignore_file_all_cuda_files_are_read_in_order(tree: Path) -> None:
     assert found(tree) == sorted(name for name in TREE if name != "host.cpp")
+
+
+def test_git_itself_has_no_sources(tree: Path) -> None:
+    (tree / ".git" / "hooks").mkdir(parents=True)
+    (tree / ".git" / "hooks" / "x.cu").write_text("", encoding="utf-8")
+    assert not [name for name in found(tree) if ".git" in name]
 
 
 GITIGNORES = [

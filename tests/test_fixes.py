@@ -58,13 +58,41 @@ def test_diff_changes_nothing(path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git here")
-@pytest.mark.parametrize("ending", ["\n", "\r\n", ""], ids=["unix", "dos", "no last newline"])
-def test_git_takes_the_patch(path: Path, ending: str) -> None:
-    text = KERNEL.replace("\n", ending) if ending else KERNEL.rstrip("\n")
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(KERNEL, id="unix"),
+        pytest.param(KERNEL.replace("\n", "\r\n"), id="dos"),
+        pytest.param(KERNEL.replace("\n", "\r\n", 3), id="mixed line ends"),
+        pytest.param(KERNEL.replace("\n", "\r", 1), id="lone carriage return"),
+        pytest.param(KERNEL.rstrip("\n"), id="no last newline"),
+        pytest.param(KERNEL.replace("{\n", "{ /* \f \v \u2028 \x85 */\n\f\n"), id="form feed"),
+    ],
+)
+def test_git_takes_the_patch(path: Path, text: str) -> None:
     path.write_bytes(text.encode("utf-8"))
     patch = call("--diff").stdout_bytes
     subprocess.run(["git", "apply", "-"], input=patch, cwd=path.parent, check=True)
     assert path.read_bytes() == text.replace("[32][32]", "[32][33]").encode("utf-8")
+
+
+@pytest.mark.parametrize("program", ["git apply", "patch -p1"])
+@pytest.mark.parametrize(
+    "name", ["a b.cu", 'q"\\.cu', "tab\t.cu", "new\nline.cu", "ü.cu", "\udcff.cu"]
+)
+def test_the_patch_names_odd_files(tmp_path: Path, name: str, program: str) -> None:
+    if shutil.which(program.split()[0]) is None:
+        pytest.skip(f"there is no {program.split()[0]} here")
+    path = tmp_path / name
+    try:
+        path.write_text(KERNEL, encoding="utf-8")
+    except (OSError, UnicodeEncodeError):
+        pytest.skip("this file system has no such names")
+    with pytest.MonkeyPatch.context() as patching:
+        patching.chdir(tmp_path)
+        patch = CliRunner().invoke(main, [name, "--no-config", "--diff"]).stdout_bytes
+    subprocess.run(program.split(), input=patch, cwd=tmp_path, check=True, capture_output=True)
+    assert path.read_text(encoding="utf-8") == KERNEL.replace("[32][32]", "[32][33]")
 
 
 @pytest.mark.parametrize(
@@ -74,6 +102,7 @@ def test_git_takes_the_patch(path: Path, ending: str) -> None:
         pytest.param(b"\xef\xbb\xbf" + KERNEL.encode("utf-8"), id="byte order mark"),
         pytest.param(KERNEL.rstrip("\n").encode("utf-8"), id="no newline at the end"),
         pytest.param(KERNEL.replace("// gr", "//\f gr").encode("utf-8"), id="a form feed"),
+        pytest.param(KERNEL.replace("\n", "\r\n", 3).encode("utf-8"), id="mixed line ends"),
     ],
 )
 def test_every_other_byte_stays(path: Path, data: bytes) -> None:
@@ -82,17 +111,33 @@ def test_every_other_byte_stays(path: Path, data: bytes) -> None:
     assert path.read_bytes() == data.replace(b"[32][32]", b"[32][33]")
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        pytest.param(KERNEL.encode("latin-1"), id="no UTF-8"),
-        pytest.param(KERNEL.replace("\n", "\r\n", 3).encode("utf-8"), id="mixed line ends"),
-    ],
-)
-def test_a_file_of_an_unusual_kind_is_left_alone(path: Path, data: bytes) -> None:
+@pytest.mark.skipif(shutil.which("patch") is None, reason="there is no patch here")
+def test_the_patch_of_a_file_elsewhere(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (path.parent / "below").mkdir()
+    monkeypatch.chdir(path.parent / "below")
+    patch = CliRunner().invoke(main, ["../flip.cu", "--no-config", "--diff"]).stdout_bytes
+    command = ["patch", "-p1", "-d", path.anchor]
+    subprocess.run(command, input=patch, check=True, capture_output=True)
+    assert path.read_text(encoding="utf-8") == KERNEL.replace("[32][32]", "[32][33]")
+
+
+def test_a_file_that_is_no_utf8_is_left_alone_and_named(path: Path) -> None:
+    data = KERNEL.encode("latin-1")
     path.write_bytes(data)
-    assert call("--fix").exit_code == 1
+    for option in ("--fix", "--diff"):
+        result = call(option)
+        assert result.exit_code == 1
+        assert "flip.cu: warning: not changed: it is no UTF-8 text" in result.stderr
     assert path.read_bytes() == data
+
+
+def test_a_fix_that_is_no_edit_is_told(path: Path) -> None:
+    path.write_text(KERNEL.replace("__global__", "template <class T> __global__"), encoding="utf-8")
+    text = path.read_text(encoding="utf-8").replace("(float *out", "(T *out")
+    path.write_text(text.replace("flip<<<", "flip<float><<<"), encoding="utf-8")
+    result = call("--diff")
+    assert result.stdout == ""
+    assert "flip.cu: note: 1 finding with a fix to make by hand" in result.stderr
 
 
 def test_a_silenced_finding_is_not_fixed(path: Path) -> None:
@@ -104,4 +149,6 @@ def test_a_silenced_finding_is_not_fixed(path: Path) -> None:
 
 def test_a_file_that_changed_since_is_left_alone(path: Path) -> None:
     report: Report = report_of(kernel(COLUMN, trials=(PAD,)))
-    assert changes(report) == ()
+    made, left = changes(report)
+    assert not made
+    assert [str(each.message).split(":")[0] for each in left] == ["not changed"]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from coalescecheck.frontend.kernel_c import Directive, KernelC, SourceFile, SourceMap
 from coalescecheck.launch import Dim3, Launch
-from coalescecheck.launches import cases_of
+from coalescecheck.launches import cases_of, without_effect
 from coalescecheck.options import make_options
 from coalescecheck.source import Span
+from hand_made import kernel as analysed
 
 HOST = Launch(Dim3(256), Dim3(64), "host", args=(("n", 1024),), file="k.cu", line=30)
 
@@ -36,6 +38,17 @@ def test_nothing_known_is_an_assumption() -> None:
 
 def test_launch_bounds_are_a_source_of_their_own() -> None:
     assert chosen(kernel(max_threads=256)) == [("bounds", None, None, {})]
+
+
+def test_a_value_that_no_kernel_takes_is_told() -> None:
+    said = comment(9, params=(("n", 4), ("m", 3)), assume=("a % 128 == 0",))
+    source = SourceFile("k.cu", "", (kernel(),), (said,))
+    found = analysed(span=kernel().span, params={"n": 4})
+    assert [str(each) for each in without_effect(source, [found])] == [
+        "k.cu:9:1: warning: flip has no integer parameter called m"
+    ]
+    assert not [*without_effect(source, [replace(found, status="failed")])]
+    assert not [*without_effect(source, [])]  # not one of those that were asked for
 
 
 def test_each_launch_of_the_host_counts_once() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy
 import pytest
 
 from coalescecheck.errors import UsageError
@@ -91,6 +92,48 @@ def test_the_last_value_of_a_name_counts() -> None:
 def test_mappings_are_taken_as_they_are() -> None:
     options = make_options(params={"n": 512}, templates={"T": "float"})
     assert (options.params, options.templates) == ((("n", 512),), (("T", "float"),))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"n": "x"}, {"n": 3.5}, {"n": None}, {"n m": 1}, {"": 1}],
+)
+def test_a_mapping_that_says_nothing_is_wrong_usage(given: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=r"^param: "):
+        make_options(params=given)
+
+
+def test_whole_numbers_of_any_kind_are_taken() -> None:
+    options = make_options(params={"n": True, "m": numpy.int64(-3)}, block=numpy.int32(64))
+    assert options.params == (("n", 1), ("m", -3))
+    assert options.block == Dim3(64)
+
+
+@pytest.mark.parametrize("block", [32.0, (32.5,), (32, "x"), None.__class__])
+def test_a_block_of_no_whole_numbers_is_wrong_usage(block: Any) -> None:
+    with pytest.raises(UsageError, match=r"^block: "):
+        make_options(block=block)
+
+
+def test_one_text_is_a_list_of_one() -> None:
+    options = make_options(
+        params="n=5",
+        assume="n % 5 == 0",
+        defines="AB=1",
+        include_dirs="inc",
+        kernels="flip",
+        exclude="old/",
+        templates="T=float",
+    )
+    assert options == make_options(
+        params=["n=5"],
+        assume=["n % 5 == 0"],
+        defines=["AB=1"],
+        include_dirs=["inc"],
+        kernels=["flip"],
+        exclude=["old/"],
+        templates=["T=float"],
+    )
 
 
 def test_template_arguments_are_kept_as_written() -> None:

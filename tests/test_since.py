@@ -322,7 +322,7 @@ def test_together_with_a_baseline(repo: Path) -> None:
 def test_it_is_for_reports(repo: Path, other: str) -> None:
     result = call("src/good.cu", other)
     assert result.exit_code == 2
-    assert "since: is for reports" in result.stderr
+    assert "since: cannot go with --" in result.stderr
 
 
 def test_a_kernel_that_was_not_there_may_be_asked_for(repo: Path) -> None:

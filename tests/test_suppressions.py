@@ -63,6 +63,13 @@ def test_lines_that_a_comment_silences(text: str, lines: list[int]) -> None:
     assert silenced(text) == lines
 
 
+def test_several_comments_on_a_line_all_count() -> None:
+    text = "y; // coalescecheck: ignore[CC101] rows // NOLINT(CC201) /* NOLINT(CC102) */ // end"
+    for rule, lines in {"CC101": [1], "CC201": [1], "CC102": [1], "CC103": []}.items():
+        assert silenced(text, rule) == lines
+    assert [entry.reason for entry in find_suppressions("a.cu", text).entries] == ["rows", "", ""]
+
+
 def test_the_reason_is_kept() -> None:
     comments = find_suppressions("a.cu", "y; // coalescecheck: ignore[CC101]: needed by cuFoo */")
     (gone,) = comments.apply([finding(1)])[1]
@@ -153,3 +160,53 @@ def test_a_comment_in_a_header_silences_there(tmp_path: Path) -> None:
     report = coalescecheck.analyze(path, verify=False)
     assert rules_of(report) == []
     assert len(report.files[0].suppressed) == 1
+
+
+HELPER = """__device__ inline void put(float *p, int i)
+{
+    p[8 * i] = 1; // coalescecheck: ignore[CC101] once
+}
+"""
+
+
+def test_a_comment_is_judged_by_its_own_file(tmp_path: Path) -> None:
+    """The header's comment silences on the header's third line, not this one on its own third."""
+    (tmp_path / "put.cuh").write_text(HELPER, encoding="utf-8")
+    path = tmp_path / "a.cu"
+    path.write_text(
+        '#include "put.cuh"\n\n// NOLINT(CC101)\n'
+        "__global__ void k(float *p) { put(p, threadIdx.x); }\n",
+        encoding="utf-8",
+    )
+    report = coalescecheck.analyze(path, verify=False, block=64)
+    assert [(found.rule, found.span.line) for found in report.findings] == [("CC903", 3)]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        pytest.param("", [], id="a header without kernels"),
+        pytest.param("__global__ void c(float *p) { p[threadIdx.x] = 2; }", [], id="not used here"),
+        pytest.param("__global__ void c(float *p) { p[0] = 2; } // NOLINT(CC101)", [5], id="used"),
+    ],
+)
+def test_comments_for_those_who_include_a_header_are_left_alone(
+    tmp_path: Path, more: str, said: list[int]
+) -> None:
+    path = tmp_path / "put.cuh"
+    path.write_text(HELPER + more, encoding="utf-8")
+    found = coalescecheck.analyze(path, verify=False, block=64).findings
+    assert [each.span.line for each in found if each.rule == "CC903"] == said
+
+
+@pytest.mark.parametrize(
+    ("comment", "said"),
+    [
+        pytest.param(" // NOLINT(CC201) // coalescecheck: ignore[CC903] soon", 0, id="behind it"),
+        pytest.param("\n// NOLINTNEXTLINE(CC903)\n;; // NOLINT(CC201)", 0, id="above it"),
+        pytest.param("\n// NOLINTNEXTLINE(CC903)\n;;", 1, id="nothing to silence"),
+    ],
+)
+def test_the_note_about_a_comment_can_be_silenced(tmp_path: Path, comment: str, said: int) -> None:
+    found = analysed(tmp_path, comment).findings
+    assert [each.rule for each in found] == ["CC101"] + ["CC903"] * said

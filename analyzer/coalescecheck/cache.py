@@ -160,6 +160,14 @@ def sources(path: str, options: Options, root: Path | None = None) -> bytes | No
     return digest.digest()
 
 
+def _bytes(path: str) -> bytes | None:
+    """Those of a file; a pipe can be read only once, and a device has no end."""
+    try:
+        return Path(path).read_bytes() if os.path.isfile(path) else None
+    except (OSError, ValueError):
+        return None
+
+
 def _texts(path: str, options: Options, root: Path | None) -> Iterator[bytes | None]:
     """Paths and contents of the file and of every header it may read, found as the front end
     finds them; headers that are not there count by their absence.  None: nobody can tell."""
@@ -175,9 +183,8 @@ def _texts(path: str, options: Options, root: Path | None) -> Iterator[bytes | N
             stack.append((header,))
     while stack:
         chain = stack.pop()
-        try:
-            data = Path(chain[-1]).read_bytes()
-        except (OSError, ValueError):
+        data = _bytes(chain[-1])
+        if data is None:
             yield None
             return
         yield from (named(chain[-1]), data)

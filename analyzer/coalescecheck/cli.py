@@ -9,6 +9,7 @@ nothing could be analysed, or with ``--strict`` some kernel could not; 1 finding
 from __future__ import annotations
 
 import gc
+import io
 import os
 import shutil
 import sys
@@ -31,7 +32,7 @@ from coalescecheck.config import load as load_config
 from coalescecheck.errors import SourceError, UsageError
 from coalescecheck.inputs import gather
 from coalescecheck.isolation import Defect, isolated
-from coalescecheck.options import EMITS, THRESHOLDS, Options, parse_sweep
+from coalescecheck.options import EMITS, THRESHOLDS, Options, check_together, parse_sweep
 from coalescecheck.report import FORMATS
 from coalescecheck.report.model import Terminal
 from coalescecheck.report.plain import one_line
@@ -55,7 +56,7 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
     from coalescecheck import rules
 
     try:
-        click.echo(rules.find(name).documentation(), nl=False)
+        _print(rules.find(name).documentation())
     except UsageError as error:
         raise click.BadParameter(str(error), context, option) from None
     context.exit(CLEAN)
@@ -66,7 +67,11 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
 @click.option("--block", metavar="DIM", help="Threads per block: 256, 32x8 or 32,8,1.")
 @click.option("--grid", metavar="DIM", help="Blocks per grid, written like --block.")
 @click.option(
-    "--param", "params", multiple=True, metavar="NAME=VALUE", help="Value of an integer parameter."
+    "--param",
+    "params",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Value of an integer parameter, or n=16..4096.",
 )
 @click.option("--assume", multiple=True, metavar="FACT", help="A fact to rely on: 'n % 32 == 0'.")
 @click.option(
@@ -209,8 +214,10 @@ def main(
         settings = _settings(context, paths, config, no_config, given)
         options = settings.options
         side_by_side = compare is not None or sweep is not None
-        if options.since is not None and (side_by_side or stats or options.emit):
-            raise UsageError("since: is for reports; not with --compare, --sweep, --stats, --emit")
+        told = {"compare": compare, "sweep": sweep, "stats": stats, "emit": options.emit}
+        told |= {"fix": fix, "diff": diff, "since": options.since}
+        told["write-baseline"] = options.write_baseline
+        check_together([name for name, value in told.items() if value])
         work = (
             _compared if side_by_side else _stats if stats else _emit if options.emit else _report
         )
@@ -346,11 +353,13 @@ def _report(paths: tuple[str, ...], settings: Settings, how: How) -> Outcome:
     if how.fix or how.diff:
         from coalescecheck import fixes
 
-        changed = fixes.changes(result)
+        changed, left = fixes.changes(result)
         if how.diff:
-            return Outcome(fixes.diff(changed), _messages(result), exit_code(result, options))
+            messages = [*_messages(result), *_shown(left)]
+            return Outcome(fixes.diff(changed), messages, exit_code(result, options))
         fixes.apply(changed)
         done = [f"{c.path}: {wording.plural(c.places, 'place')} changed" for c in changed]
+        done += _shown(left)
         result = analyzed() if changed else result
     code = exit_code(result, options)
     messages = [*done, *_messages(result)]
@@ -442,12 +451,21 @@ def _shown(said: Iterable[Diagnostic]) -> list[str]:
 def _write(text: str, output: str | None) -> None:
     text = text.encode("utf-8", "replace").decode("utf-8")  # a file's name may be no text
     if output is None:
-        click.echo(text, nl=False)
+        _print(text)
         return
     try:
         Path(output).write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot write {output}: {error.strerror}") from None
+
+
+def _print(text: str) -> None:
+    """To stdout: in a terminal's own encoding, with ``?`` for what it lacks, else in UTF-8 as to
+    ``--output``."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        encoding = None if sys.stdout.isatty() else "utf-8"
+        sys.stdout.reconfigure(encoding=encoding, errors="replace")
+    click.echo(text, nl=False)
 
 
 def _terminal(options: Options) -> Terminal:

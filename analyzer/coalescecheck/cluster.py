@@ -50,6 +50,7 @@ def connected(address: str) -> Iterator[Executor]:
     """
     try:
         import distributed
+        from distributed.comm.addressing import get_address_host_port
     except ImportError:
         raise UsageError(
             "executor: dask needs the extra of that name: pip install 'coalescecheck[dask]'"
@@ -57,6 +58,7 @@ def connected(address: str) -> Iterator[Executor]:
     for name in ("distributed", "distributed.client"):  # we say ourselves what failed
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
+        get_address_host_port(address)  # a client of a wrong address ends in a traceback
         client = distributed.Client(address, timeout=TIMEOUT, set_as_default=False)
     except (OSError, ValueError) as error:
         raise UsageError(f"executor: no Dask scheduler at {address}: {error}") from None

@@ -13,11 +13,21 @@ from typing import Any
 
 import click
 
+INTERRUPTED = 130  # as shells say it: 128 and the number of SIGINT
+
 
 class Command(click.Command):
     """A command that says in one line why it cannot write, and exits with ``failed``."""
 
     failed = 2  # as for a file that cannot be written
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command's function.  click would exit with 1, which stands for findings."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            sys.exit(INTERRUPTED)
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command."""

@@ -183,19 +183,23 @@ def _section(path: str) -> str:
 
 
 def _read(path: str, required: bool) -> Config | None:
-    text = _text(path)
-    if not required and NAME not in text:
+    data = _bytes(path)
+    if not required and NAME.encode() not in data:
         return None  # not ours, whatever it is
+    text = _text(path, data)
     if Path(path).suffix == ".cfg":
         return _from_ini(path, text)
     return _from_toml(path, text)
 
 
-def _text(path: str) -> str:
+def _bytes(path: str) -> bytes:
     try:
-        data = read_at_most(path, MAX_BYTES)
+        return read_at_most(path, MAX_BYTES)
     except SourceError as error:
         raise UsageError(str(error)) from None
+
+
+def _text(path: str, data: bytes) -> str:
     if len(data) > MAX_BYTES:
         raise UsageError(f"{path}: too large for a configuration file")
     try:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 SUFFIXES = (".cu", ".cuh")
+HEADERS = (".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl")  # what other files include
 IGNORE_FILE = ".gitignore"
 NO_FILES = "no .cu or .cuh file in this folder that is not ignored"
 
@@ -91,13 +92,6 @@ def files_below(folder: str, exclusions: Exclusions = NONE) -> tuple[str, ...]:
     top = Path(folder)
     levels = [_excluded(exclusions), *_above(absolute(folder))]
     return tuple(sorted(_walk(top, levels)))
-
-
-def is_excluded(path: str, exclusions: Exclusions) -> bool:
-    """Whether the patterns, which are not those of any ``.gitignore``, leave ``path`` out."""
-    whole, level = absolute(path), _excluded(exclusions)
-    folders = [folder for folder in reversed(whole.parents) if level.says(folder, True)]
-    return bool(folders) or bool(level.says(whole, False))
 
 
 def _excluded(exclusions: Exclusions) -> _Level:

@@ -1,8 +1,8 @@
 """What stays the same of a finding while the code around it moves.
 
 In: the findings of one file and its text.  Out: one text per finding, made of the file's path,
-the kernel, the rule and the source line without its blanks; line numbers and counts are not
-part of it.  Equal findings of one line are told apart by their order.
+the kernel, the rule and the source line without its blanks, in a header the access instead; line
+numbers and counts are not part of it.  Equal findings of one line are told apart by their order.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from coalescecheck.files import HEADERS
 from coalescecheck.findings import Finding
 
 DIGITS = 16  # hexadecimal; 64 bits tell all findings of any code base apart
@@ -58,10 +59,11 @@ def relative(path: str, root: Path) -> str:
 
 
 def _normalised(path: str, lines: Sequence[str], finding: Finding, kernel: str) -> str:
-    """The source line without blanks, in which the kernel has this name; for a header, whose text
-    is not at hand, what is said of the access before its numbers."""
-    number = finding.span.line
-    if finding.span.file == path and 1 <= number <= len(lines):
-        line = re.sub(rf"\b{re.escape(finding.kernel)}\b", lambda _: kernel, lines[number - 1])
-        return "".join(line.split())
-    return finding.message.partition(": ")[0]
+    """The source line without blanks, in which the kernel has this name; for what other files
+    include, and whose text is not at hand in them, what is said before any number."""
+    file, number = finding.span.file, finding.span.line
+    text = finding.message.partition(": ")[0]
+    if file == path and not file.endswith(HEADERS) and 1 <= number <= len(lines):
+        text = lines[number - 1]
+    named = re.sub(rf"\b{re.escape(finding.kernel)}\b", lambda _: kernel, text)
+    return "".join(named.split())

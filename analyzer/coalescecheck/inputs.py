@@ -17,7 +17,7 @@ from coalescecheck.compile_commands import Database, some
 from coalescecheck.compile_commands.flags import Build
 from coalescecheck.config import Settings
 from coalescecheck.errors import SourceError, UsageError
-from coalescecheck.files import NO_FILES, SUFFIXES, Exclusions, files_below, is_excluded
+from coalescecheck.files import NO_FILES, SUFFIXES, Exclusions, excluded, files_below
 from coalescecheck.source import Diagnostic, Span
 
 DATABASE_SUFFIX = ".json"
@@ -96,7 +96,7 @@ class _Run:
     def path(self, path: str) -> None:
         """Add the files that one given path stands for."""
         if path in self.databases:
-            names = [f for f in self.databases[path].builds if not is_excluded(f, self.exclusions)]
+            names = [f for f in self.databases[path].builds if not excluded(f, self.exclusions)]
             if not names and not self.databases[path].broken:
                 self.say(path, "warning", "it has no entry for a CUDA file that is not excluded")
         elif os.path.isdir(path):
@@ -120,7 +120,7 @@ class _Run:
             for file in compiled
             if Path(os.path.abspath(file)).is_relative_to(top)
             and not file.endswith(SUFFIXES)
-            and not is_excluded(file, self.exclusions)
+            and not excluded(file, self.exclusions)
         ]
 
     def tell_of_unlisted(self) -> None:

@@ -21,7 +21,7 @@ from coalescecheck.launch import Dim3, Launch
 from coalescecheck.lower.arith import wrap
 from coalescecheck.options import Options
 from coalescecheck.source import Diagnostic
-from coalescecheck.symbolic import summarize
+from coalescecheck.symbolic import Summary, summarize
 from coalescecheck.totals import kernel_totals
 from coalescecheck.verify import Checked, verify
 
@@ -44,11 +44,7 @@ def change_again(
 
 def _studied(kernel_c: KernelC, launch: Launch, options: Options) -> tuple[Subject, KernelAnalysis]:
     """The kernel with its numbers, before any change is tried."""
-    if kernel_c.text is None:
-        worst = kernel_c.diagnostics[0] if kernel_c.diagnostics else None
-        reason = worst.message if worst else "the kernel could not be read"
-        raise UnsupportedConstruct(reason, worst.span if worst else kernel_c.span)
-    kernel = lower.lower(kernel_c, nulls=launch.nulls)
+    kernel = _lowered(kernel_c, launch)
     launch = _with_bounds(kernel_c, kernel, launch)
     if launch.assumed:
         launch = replace(launch, grid=None)  # the number of warps is not known
@@ -63,19 +59,6 @@ def _studied(kernel_c: KernelC, launch: Launch, options: Options) -> tuple[Subje
         checked = verify(kernel, launch, params, facts, summary)
     if kernel_c.assumptions:
         checked = replace(checked, accesses=tuple(map(_symbolic, checked.accesses)))
-    endless = tuple(
-        Diagnostic(place, "warning", "this loop never ends: what follows it is not reached")
-        for place in summary.endless
-    )
-    foreign = tuple(_foreign(kernel, options.arch))
-    diagnostics = (*kernel_c.diagnostics, *kernel.diagnostics, *endless, *foreign)
-    said = tuple(
-        Diagnostic(kernel_c.span, "error", f"simulation disagrees: {problem}")
-        for problem in checked.problems
-    )
-    status, reason = _status(diagnostics)
-    if summary.reason:
-        status, reason = "partial", summary.reason
     subject = Subject(
         source=kernel_c,
         kernel=kernel,
@@ -87,16 +70,39 @@ def _studied(kernel_c: KernelC, launch: Launch, options: Options) -> tuple[Subje
         meetings=checked.meetings,
         simulated=options.verify,
     )
-    return subject, KernelAnalysis(
+    return subject, _analysis(subject, summary, checked, options)
+
+
+def _lowered(kernel_c: KernelC, launch: Launch) -> Kernel:
+    if kernel_c.text is None:
+        worst = kernel_c.diagnostics[0] if kernel_c.diagnostics else None
+        reason = worst.message if worst else "the kernel could not be read"
+        raise UnsupportedConstruct(reason, worst.span if worst else kernel_c.span)
+    return lower.lower(kernel_c, nulls=launch.nulls)
+
+
+def _analysis(
+    subject: Subject, summary: Summary, checked: Checked, options: Options
+) -> KernelAnalysis:
+    """What was found of the kernel as it is written."""
+    kernel_c, kernel, launch = subject.source, subject.kernel, subject.launch
+    diagnostics = tuple(_told(kernel_c, kernel, summary, options.arch))
+    status, reason = _status(diagnostics)
+    if summary.reason:
+        status, reason = "partial", summary.reason
+    whole = status == "analysed"
+    blocks = launch.grid.size if launch.grid else None
+    arch, traffic = options.arch.name, summary.array_traffic
+    return KernelAnalysis(
         name=kernel_c.name,
         span=kernel_c.span,
         template=kernel_c.template,
         launch=launch,
-        params=params,
+        params=dict(subject.params),
         status=status,
         reason=reason,
         assumptions=(
-            *_relied_on(options.assume, facts),
+            *_relied_on(options.assume, subject.facts),
             *_filled_in(launch),
             *kernel_c.assumptions,
             *strongest(summary.assumptions),
@@ -104,20 +110,27 @@ def _studied(kernel_c: KernelC, launch: Launch, options: Options) -> tuple[Subje
         accesses=merged(checked.accesses),
         races=checked.races,
         arrays=kernel.arrays,
-        diagnostics=diagnostics + said,
-        array_traffic=summary.array_traffic,
+        diagnostics=(*diagnostics, *_disagreements(kernel_c, checked)),
+        array_traffic=traffic,
         shared_steps=summary.shared_steps,
-        arch=options.arch.name,
-        relative_time=relative_time(
-            checked.accesses,
-            summary.array_traffic,
-            launch.grid.size if launch.grid else None,
-            options.arch.name,
-        )
-        if status == "analysed"
-        else None,
-        totals=kernel_totals(checked.accesses, complete=status == "analysed"),
+        arch=arch,
+        relative_time=relative_time(checked.accesses, traffic, blocks, arch) if whole else None,
+        totals=kernel_totals(checked.accesses, complete=whole),
     )
+
+
+def _told(kernel_c: KernelC, kernel: Kernel, summary: Summary, arch: Arch) -> Iterator[Diagnostic]:
+    """All that was said on the way to the numbers."""
+    yield from (*kernel_c.diagnostics, *kernel.diagnostics)
+    for place in summary.endless:
+        said = "this loop never ends: what follows it is not reached"
+        yield Diagnostic(place, "warning", said)
+    yield from _foreign(kernel, arch)
+
+
+def _disagreements(kernel_c: KernelC, checked: Checked) -> Iterator[Diagnostic]:
+    for problem in checked.problems:
+        yield Diagnostic(kernel_c.span, "error", f"simulation disagrees: {problem}")
 
 
 def _foreign(kernel: Kernel, arch: Arch) -> Iterator[Diagnostic]:

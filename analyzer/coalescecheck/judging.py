@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from coalescecheck import rules
 from coalescecheck.analysis import KernelAnalysis
 from coalescecheck.errors import SourceError
+from coalescecheck.files import HEADERS
 from coalescecheck.findings import Finding, Suppressed
 from coalescecheck.frontend.reading import read_source
 from coalescecheck.options import Options
@@ -54,7 +55,9 @@ class Judge:
         codes = {rule.code for rule in self._selected}
         kept = [finding for finding in kept if finding.rule in codes]
         if self._whole and all(analysis.status == "analysed" for analysis in analyses):
-            kept += self._useless(silenced)
+            useless, accepted = self._useless(silenced, analyses)
+            kept += useless
+            silenced += accepted
         return (
             rules.merge(kept),
             tuple(each for each in silenced if each.finding.rule in codes),
@@ -69,9 +72,26 @@ class Judge:
                 self._comments[file] = Suppressions()
         return self._comments[file]
 
-    def _useless(self, silenced: Sequence[Suppressed]) -> list[Finding]:
+    def _useless(
+        self, silenced: Sequence[Suppressed], analyses: Sequence[KernelAnalysis]
+    ) -> tuple[list[Finding], list[Suppressed]]:
+        """What is said of comments in the file, and what of that other comments silence."""
         rule = next((r for r in self._selected if isinstance(r, UnusedSuppression)), None)
         if rule is None:
-            return []
-        problems = self._comments[self._path].unused(silenced)
-        return [rule.about(problem.span, problem.message) for problem in problems]
+            return [], []
+        comments = self._comments[self._path]
+        here = [each for each in silenced if each.finding.span.file == self._path]
+        judged = self._reached(analyses) if self._path.endswith(HEADERS) else None
+
+        def said(by: Sequence[Suppressed]) -> list[Finding]:
+            return [rule.about(p.span, p.message) for p in comments.unused(by, judged)]
+
+        _, accepted = comments.apply(said(here))
+        left, _ = comments.apply(said([*here, *accepted]))
+        return list(left), list(accepted)
+
+    def _reached(self, analyses: Sequence[KernelAnalysis]) -> set[int]:
+        """The lines of the file that its own kernels use; others may be for whoever includes it."""
+        spans = [analysis.span for analysis in analyses]
+        spans += [result.access.span for each in analyses for result in each.accesses]
+        return {span.line for span in spans if span.file == self._path}

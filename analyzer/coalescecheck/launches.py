@@ -2,16 +2,20 @@
 
 In: what the front end found (launches, ``// coalescecheck:`` comments, launch bounds) and the
 options.  Out: one or more ``Case``.  The command line wins over the comment, the comment over
-the launches in the source; what one of them leaves open is taken from the next.
+the configuration file, that over the launches in the source; what one of them leaves open is taken
+from the next.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from coalescecheck.analysis import KernelAnalysis
 from coalescecheck.frontend.kernel_c import Directive, KernelC, SourceFile
 from coalescecheck.launch import Dim3, Launch
 from coalescecheck.options import Options
+from coalescecheck.source import Diagnostic
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,23 @@ def directives_of(kernel: KernelC, source: SourceFile) -> tuple[Directive, ...]:
         for directive in source.directives
         if directive.span.file == file and start < directive.span.line <= line
     )
+
+
+def without_effect(source: SourceFile, analyses: Sequence[KernelAnalysis]) -> Iterator[Diagnostic]:
+    """A warning for each value in a comment that no kernel it speaks of has a parameter for.
+
+    Nothing is said where such a kernel could not be analysed: the name may be one of its own.
+    """
+    for comment in source.directives:
+        spans = {k.span for k in source.kernels if comment in directives_of(k, source)}
+        mine = [analysis for analysis in analyses if analysis.span in spans]
+        if not mine or any(analysis.status == "failed" for analysis in mine):
+            continue
+        given = frozenset[str]().union(*(analysis.given for analysis in mine))
+        for name, _ in comment.params:
+            if name not in given:
+                message = f"{mine[0].name} has no integer parameter called {name}"
+                yield Diagnostic(comment.span, "warning", message)
 
 
 def _commented(case: Case, comment: Directive) -> Case:

@@ -6,9 +6,10 @@ Knows neither click nor the pipeline; a value that makes no sense is a ``UsageEr
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from operator import index
+from typing import Any, TypeVar
 
 from coalescecheck.arch import ARCHS, DEFAULT_ARCH, MAX_THREADS_PER_BLOCK, Arch, arch_named
 from coalescecheck.errors import UsageError
@@ -22,6 +23,15 @@ MAX_GRID = Dim3(2**31 - 1, 65535, 65535)  # same table
 NEVER = "never"
 THRESHOLDS = ("error", "warning", "note", NEVER)
 EMITS = ("kernel-c", "ir")
+
+# What prints something else than the report of a run, and what each of these may go with.
+INSTEAD: Mapping[str, Collection[str]] = {
+    "compare": ("sweep",),
+    "sweep": ("compare",),
+    "stats": (),
+    "emit": (),
+    "diff": ("fix", "since"),
+}
 
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*|\[\d+\])*")  # as `dims.stride[1]`
 _INTEGER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|\d+)")
@@ -105,10 +115,10 @@ def make_options(
     """Options from text as the command line gives it, or from plain Python values.
 
     ``params={"n": 512}`` and ``params=["n=512"]`` mean the same; so do ``block="32x8"`` and
-    ``block=(32, 8)``.
+    ``block=(32, 8)``.  One text is a list of one.
     """
     ranges, single = _ranges(params)
-    assume = (*assume, *ranges)
+    assume = (*_several(assume), *ranges)
     parse_facts(assume)
     return Options(
         block=None if block is None else parse_block(block),
@@ -116,12 +126,12 @@ def make_options(
         params=_pairs(single, parse_param),
         assume=tuple(assume),
         templates=_pairs(templates, parse_template),
-        defines=tuple(defines),
-        undefines=tuple(undefines),
-        include_dirs=tuple(include_dirs),
-        pre_includes=tuple(pre_includes),
+        defines=_several(defines),
+        undefines=_several(undefines),
+        include_dirs=_several(include_dirs),
+        pre_includes=_several(pre_includes),
         arch=arch_named(arch),
-        kernels=tuple(kernels),
+        kernels=_several(kernels),
         format=format,
         output=output,
         fail_on=parse_threshold(fail_on),
@@ -130,11 +140,22 @@ def make_options(
         verify=verify,
         strict=strict,
         emit=_known_emit(emit),
-        exclude=tuple(exclude),
+        exclude=_several(exclude),
         baseline=baseline,
         write_baseline=write_baseline,
         since=since,
     )
+
+
+def check_together(given: Collection[str]) -> None:
+    """``UsageError`` for options of which one would be passed over without a word.
+
+    ``given`` names those of ``INSTEAD`` that are used, and those that change a report or write.
+    """
+    for one in given:
+        for other in given:
+            if one in INSTEAD and other != one and other not in INSTEAD[one]:
+                raise UsageError(f"{other}: cannot go with --{one}")
 
 
 # --- launch dimensions ------------------------------------------------------------------------
@@ -168,7 +189,12 @@ def _dim3(option: str, value: str | int | Sequence[int], limit: Dim3) -> Dim3:
             raise UsageError(f"{option}: {value!r} is no dimension; write 256, 32x8 or 32,8,1")
         sizes = [int(part) for part in re.split("[xX,]", text)]
     else:
-        sizes = [value] if isinstance(value, int) else list(value)
+        several: Sequence[Any] = value if isinstance(value, Sequence) else (value,)
+        try:
+            sizes = [index(each) for each in several]
+        except TypeError:
+            message = f"{option}: {value!r} is no dimension; write 256, '32x8' or (32, 8, 1)"
+            raise UsageError(message) from None
     if not 1 <= len(sizes) <= 3:
         raise UsageError(f"{option}: one to three dimensions, not {len(sizes)}")
     dim = Dim3(*sizes)
@@ -189,7 +215,7 @@ def _ranges(
         return [], given
     facts: list[str] = []
     single: list[str] = []
-    for text in given:
+    for text in _several(given):
         name, value = _assignment("param", text, "n=512")
         low, dots, high = value.partition("..")
         if not dots:
@@ -229,9 +255,22 @@ def _pairs(
     given: Iterable[str] | Mapping[str, _T], parse: Callable[[str], tuple[str, _T]]
 ) -> tuple[tuple[str, _T], ...]:
     """The last value of each name, in the order the names were given."""
+    texts = _several(given)
     if isinstance(given, Mapping):
-        return tuple(given.items())
-    return tuple(dict(parse(text) for text in given).items())
+        texts = tuple(f"{name}={_plain(value)}" for name, value in given.items())
+    return tuple(dict(parse(text) for text in texts).items())
+
+
+def _plain(value: Any) -> Any:
+    """``1`` for ``True`` and for an integer of another library."""
+    try:
+        return index(value)
+    except TypeError:
+        return value
+
+
+def _several(given: Iterable[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 # --- choices ----------------------------------------------------------------------------------
@@ -249,9 +288,9 @@ def parse_threshold(text: str) -> Severity | None:
 
 def _names(given: Iterable[str]) -> tuple[str, ...]:
     """Names given one by one or joined by commas."""
-    if isinstance(given, str):
-        given = (given,)
-    return tuple(name.strip() for text in given for name in text.split(",") if name.strip())
+    return tuple(
+        name.strip() for text in _several(given) for name in text.split(",") if name.strip()
+    )
 
 
 def _known_emit(emit: str | None) -> str | None:

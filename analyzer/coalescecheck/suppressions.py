@@ -9,7 +9,7 @@ without a list of rules.  Names in a NOLINT list that are no rules of ours belon
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -20,9 +20,12 @@ from coalescecheck.rules import RULES
 from coalescecheck.rules.base import Rule
 from coalescecheck.source import Span
 
+_OURS, _CLANG = r"coalescecheck:\s*ignore(?!\w)", r"(?<!\w)NOLINT(?:NEXTLINE|BEGIN|END)?(?!\w)"
+_REASON = rf"(?:(?!{_OURS}|{_CLANG}|\*/)[^\n])*"  # a line may hold several comments
 _MARK = re.compile(
-    r"coalescecheck:\s*ignore(?!\w)(?:[ \t]*\[(?P<names>[^\]\n]*)\])?(?P<why>[^\n]*)"
-    r"|(?<!\w)NOLINT(?P<form>NEXTLINE|BEGIN|END)?(?!\w)(?:\((?P<checks>[^)\n]*)\))?(?P<note>[^\n]*)"
+    rf"{_OURS}(?:[ \t]*\[(?P<names>[^\]\n]*)\])?(?P<why>{_REASON})"
+    r"|(?<!\w)NOLINT(?P<form>NEXTLINE|BEGIN|END)?(?!\w)(?:\((?P<checks>[^)\n]*)\))?"
+    rf"(?P<note>{_REASON})"
 )
 
 
@@ -74,12 +77,18 @@ class Suppressions:
                 kept.append(finding)
         return tuple(kept), tuple(silenced)
 
-    def unused(self, silenced: Sequence[Suppressed]) -> tuple[Problem, ...]:
-        """What to say about comments, given everything that was silenced in the file."""
+    def unused(
+        self, silenced: Sequence[Suppressed], judged: Collection[int] | None = None
+    ) -> tuple[Problem, ...]:
+        """What to say about comments, given everything that was silenced in the file.
+
+        ``judged`` are the only lines whose comments can be called useless; None for all.
+        """
         idle = [
             entry
             for entry in self.entries
             if entry.ours and not any(entry.covers(each.finding) for each in silenced)
+            if judged is None or any(entry.first <= line <= entry.last for line in judged)
         ]
         said = [
             Problem(entry.span, f"nothing to ignore here for {', '.join(sorted(entry.rules))}")
@@ -201,4 +210,4 @@ def _ours(names: tuple[str, ...] | None) -> bool:
 
 
 def _reason(text: str) -> str:
-    return text.partition("*/")[0].strip(" \t:-—")
+    return re.sub(r"/[/*]\Z", "", text.strip(" \t:-—")).rstrip()

@@ -21,12 +21,13 @@ def unheeded(options: Options, briefs: Collection[Brief]) -> Iterator[Diagnostic
         return
     given = frozenset[str]().union(*(brief.given for brief in briefs))
     said = (
-        ("param", "an integer parameter", dict(options.params)),
-        ("assume", "an integer parameter", parse_facts(options.assume)),
-        ("template", "a template parameter", dict(options.templates)),
+        ("param", "no kernel has an integer parameter called", dict(options.params)),
+        # it may be a pointer whose alignment is known anyway
+        ("assume", "no number depends on what is said of", parse_facts(options.assume)),
+        ("template", "no kernel has a template parameter called", dict(options.templates)),
     )
     for option, what, names in said:
         for name in names:
             if name not in given:
-                message = f"--{option}: no kernel has {what} called {name}"
+                message = f"--{option}: {what} {name}"
                 yield Diagnostic(Span("coalescecheck", 0, 0), "warning", message)

@@ -40,7 +40,10 @@ def plural(count: float, noun: str) -> str:
 
 
 def pattern(result: AccessResult) -> str:
-    """Banks have no coalescing: what costs no more than it must has no conflict there."""
+    """Banks have no coalescing: what costs no more than it must has no conflict there.  What has
+    no request has no pattern."""
+    if result.requests == 0:
+        return "never runs"
     free = result.wavefronts is not None and result.pattern == "coalesced"
     return "no conflict" if free else result.pattern
 

@@ -119,7 +119,11 @@ def test_a_kernel_that_cannot_be_rewritten_costs_only_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rewrite = loading.rewrite_kernel
-    errors = {"bad": UnsupportedConstruct("no way"), "worse": RecursionError("deep")}
+    errors = {
+        "bad": UnsupportedConstruct("no way"),
+        "worse": KeyError("lost"),
+        "deep": RecursionError(),
+    }
 
     def failing(unit: object, kernel: object, arguments: object) -> KernelC:
         name: str = kernel.name  # type: ignore[attr-defined]
@@ -128,16 +132,18 @@ def test_a_kernel_that_cannot_be_rewritten_costs_only_itself(
         return rewrite(unit, kernel, arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(loading, "rewrite_kernel", failing)
-    text = "".join(SCALE.replace("scale", n) for n in ("bad", "good", "worse"))
+    text = "".join(SCALE.replace("scale", n) for n in ("bad", "good", "worse", "deep"))
     source = load(tmp_path, text)
     assert [(k.name, k.text is None) for k in source.kernels] == [
         ("bad", True),
         ("good", False),
         ("worse", True),
+        ("deep", True),
     ]
     first = source.kernels[0].diagnostics[0]
     assert (first.span.line, first.severity, first.message) == (1, "error", "no way")
-    assert "RecursionError" in source.kernels[2].diagnostics[0].message
+    assert "internal error" in source.kernels[2].diagnostics[0].message
+    assert source.kernels[3].diagnostics[0].message == "`deep` nests too deeply"
 
 
 def test_a_syntax_error_in_a_kernel_is_told_with_its_place(tmp_path: Path) -> None:

@@ -263,6 +263,21 @@ __global__ void old(int *x) { x[0] = 2; }
     ]
 
 
+@pytest.mark.parametrize(
+    ("condition", "remedy"),
+    [
+        ("__CUDA_ARCH__ >= 900", ": pass `--arch sm_90`"),
+        ("(__CUDA_ARCH__==1200)", ": pass `--arch sm_120`"),
+        ("__CUDA_ARCH__ == 350", ""),  # no architecture that is known
+        ("__CUDA_ARCH__ > 900", ""),
+        ("__CUDA_ARCH__ >= 900 && X", ""),
+    ],
+)
+def test_an_architecture_that_takes_a_branch_is_named(condition: str, remedy: str) -> None:
+    unit = preprocess("k.cu", f"#if {condition}\n__global__ void k(int *x) {{ }}\n#endif\n")
+    assert messages(unit) == [f"1: warning: `#if {condition}` leaves out kernel `k`{remedy}"]
+
+
 def test_of_many_kernels_left_out_some_are_named() -> None:
     kernels = "".join(f"__global__ void k{i}(int *x) {{ }}\n" for i in range(5))
     unit = preprocess("k.cu", f"#if defined(ON)\n{kernels}#endif\n")

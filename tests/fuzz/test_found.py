@@ -86,6 +86,11 @@ FAILS = {
         kernel("((S *)a)[t].v = 1;", "struct S { unsigned u : 4; unsigned v : 0; };\n"),
         "a bit-field of 0 bits",
     ),
+    "a deep argument of a template": (
+        "template <int N> __global__ void k(float *a) { a[N * threadIdx.x] = 0; }\n"
+        f"template __global__ void k<64{'-' * 3000}>(float *);\n",
+        "deep",
+    ),
     "deep statements": (kernel("do {" * 1500 + "a[t] = 0;" + "} while (t < n);" * 1500), "deep"),
 }
 

@@ -1,4 +1,4 @@
-"""Every memory access is recorded: its pieces (hardware.md section 3), place, text and kind."""
+"""Every memory access is recorded: its pieces (docs/memory_model.md), place, text and kind."""
 
 from __future__ import annotations
 

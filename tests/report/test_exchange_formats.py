@@ -107,6 +107,17 @@ def test_a_sarif_result_says_what_where_and_how_to_change_it() -> None:
     assert fix["description"]["text"].endswith("32 wavefronts → 1 wavefront")
 
 
+def test_a_sarif_result_has_the_fingerprint_that_code_scanning_reads() -> None:
+    report = many(2)
+    (part,) = report.files
+    printed = fingerprints(part.analysis.path, part.analysis.text, part.findings, Path.cwd())
+    results = json.loads(rendered("sarif", report))["runs"][0]["results"]
+    found = [result["partialFingerprints"] for result in results]
+    assert [each["primaryLocationLineHash"] for each in found] == printed
+    assert [each["coalescecheck/v1"] for each in found] == printed
+    assert len(set(printed)) == 2
+
+
 def test_rule_indices_point_at_the_rule() -> None:
     run = sarif(ordinary())["runs"][0]
     described = run["tool"]["driver"]["rules"]

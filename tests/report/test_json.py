@@ -112,7 +112,7 @@ FIELDS = {
     "files.0.kernels.0": (
         "name template line launch params assumptions status reason accesses races totals"
     ),
-    "files.0.kernels.0.launch": "block grid source line",
+    "files.0.kernels.0.launch": "block grid source file line",
     "files.0.kernels.0.accesses.1": (
         "id line column array space op width_bytes index address lane_stride_bytes pattern "
         "certainty reason requests sectors lines128 efficiency wavefronts bank_conflict_degree "
@@ -150,6 +150,7 @@ def test_values_are_those_of_the_analysis() -> None:
         "block": [32, 8, 1],
         "grid": [16, 16, 1],
         "source": "host",
+        "file": None,
         "line": 20,
     }
     assert found["template"] == {"PAD": "0"}
@@ -173,7 +174,7 @@ def test_a_total_that_is_not_known_is_null_beside_its_bounds() -> None:
 
 def test_an_assumed_launch_is_null() -> None:
     launch = everything()["files"][0]["kernels"][1]["launch"]
-    assert launch == {"block": None, "grid": None, "source": "assumed", "line": None}
+    assert launch == {"block": None, "grid": None, "source": "assumed", "file": None, "line": None}
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from coalescecheck import rules
 from coalescecheck.analysis import AccessResult, Count, KernelAnalysis, Verified
 from coalescecheck.ir.kernel import Op
-from coalescecheck.launch import Launch
+from coalescecheck.launch import Dim3, Launch
 from coalescecheck.report import renderer
 from coalescecheck.report.excerpt import excerpt, expression_end
 from coalescecheck.report.model import FileReport, InternalError, Report, Terminal
@@ -48,6 +49,25 @@ def report(*kernels: KernelAnalysis, errors: tuple[InternalError, ...] = ()) -> 
 
 def text(*kernels: KernelAnalysis, width: int = 120, colour: bool = False) -> str:
     return renderer("text")(report(*kernels), Terminal(width, colour))
+
+
+def test_a_launch_in_another_file_is_told_with_its_file() -> None:
+    """The kernel stands in flip.cu; line 20 of what else would be looked for there."""
+    there = Launch(Dim3(32, 8), Dim3(16, 16), "host", file="main.cu", line=20)
+    assert "(launch in the source, main.cu:20)" in text(kernel(STRIDED, launch=there))
+    here = replace(there, file="flip.cu")
+    assert "(launch in the source, line 20)" in text(kernel(STRIDED, launch=here))
+
+
+def test_what_never_runs_costs_nothing() -> None:
+    # STORE alone: 64 requests of 4 sectors
+    never = replace(
+        access(0, lane_stride_bytes=None, sectors=None, efficiency=None, requests=0),
+        reason="never runs in this launch",
+    )
+    shown = text(kernel(never, STORE))
+    assert re.search(r" - +- +- +-  never runs\n", shown)
+    assert "total     0 sectors read, 256 written, 100% useful" in shown
 
 
 def test_a_whole_report_at_120_columns() -> None:

@@ -192,3 +192,17 @@ def test_a_helper_called_twice_is_one_finding(tmp_path: Path) -> None:
         }
     """
     assert said(tmp_path, text, "CC304") == ["note CC304"]
+
+
+@pytest.mark.parametrize(("size", "found"), [(16, []), (17, ["note CC304"])])
+def test_a_table_of_64_bytes_needs_no_memory(tmp_path: Path, size: int, found: list[str]) -> None:
+    values = ", ".join(f"{each}.5f" for each in range(size))
+    text = f"""
+        // coalescecheck: block(256) grid(4)
+        __global__ void k(float *out, int n)
+        {{
+            const float table[{size}] = {{{values}}};
+            out[threadIdx.x] = table[n];
+        }}
+    """
+    assert said(tmp_path, text, "CC304") == found

@@ -108,6 +108,23 @@ def test_findings_come_worst_first() -> None:
     assert findings[0].severity is Severity.WARNING
 
 
+def test_of_equal_severity_the_costliest_over_the_launch_comes_first() -> None:
+    def found(severity: Severity, waste: int | None, ratio: float) -> Finding:
+        return Finding(
+            "CC101", severity, NOWHERE, "k", f"{waste} {ratio}", ratio=ratio, waste=waste
+        )
+
+    wanted = [
+        found(Severity.ERROR, None, 1.0),
+        found(Severity.WARNING, 100, 2.0),
+        found(Severity.WARNING, 10, 8.0),
+        found(Severity.WARNING, None, 8.0),  # how often it runs is not known
+        found(Severity.WARNING, None, 4.0),
+        found(Severity.NOTE, 1000, 32.0),
+    ]
+    assert list(rules.merge(reversed(wanted))) == wanted
+
+
 def test_an_unknown_block_beside_a_known_one_is_named() -> None:
     known = Launch(Dim3(16), None, "host")
     unknown = Launch(None, None, "host")

@@ -36,6 +36,18 @@ def test_a_tail_guard_is_still_an_assumption() -> None:
 
 
 @pytest.mark.parametrize(
+    ("most", "certainty"), [(7, "bounded"), (31, "bounded"), (32, "exact-symbolic")]
+)
+def test_a_size_below_a_warp_is_met_by_no_whole_warp(most: int, certainty: str) -> None:
+    # in an unknown grid: block 0 has 7 lanes, one sector, and the other blocks have none
+    body = f"int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < {most}) o[i] = 1;"
+    found = result(body, "o", block=(64,))
+    assert found.certainty == certainty
+    assert bool(found.assumptions) == (certainty == "exact-symbolic")
+    assert count(found).min <= -(-most // 8) <= count(found).max
+
+
+@pytest.mark.parametrize(
     ("guard", "least", "greatest"),
     [
         ("n == 3", 12, 12),  # 94 floats from a sector's start

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from coalescecheck.arch import ARCHS
 from coalescecheck.frontend.conditionals import Branch, Conditionals
 from coalescecheck.frontend.kernel_heads import GLOBAL, defined_name
 
@@ -65,7 +66,12 @@ def _name(text: str, offset: int) -> str | None:
 
 
 def _remedy(directive: str) -> str:
-    """What takes the branch, where it asks for no more than names that are defined."""
+    """What takes the branch, where it asks for an architecture, or for no more than names that are
+    defined."""
+    at_least = re.fullmatch(r"`#if \(?__CUDA_ARCH__ ?(?:>=|==) ?(\d+)\)?`", directive)
+    arch = f"sm_{int(at_least[1]) // 10}" if at_least else ""
+    if arch in ARCHS:
+        return f": pass `--arch {arch}`"
     match = re.fullmatch(r"`#ifdef (\w+)`|`#else` of `#ifndef (\w+)`", directive)
     names = [match[1] or match[2]] if match else []
     if re.fullmatch(rf"`#if {_DEFINED}( && {_DEFINED})*`", directive):

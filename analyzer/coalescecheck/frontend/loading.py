@@ -109,6 +109,9 @@ class _Loader:
         except UnsupportedConstruct as error:
             span = error.span if error.span.line else kernel.span
             result = _lost(kernel, instance, Diagnostic(span, "error", error.message))
+        except RecursionError:  # of the body, or of an argument of the template
+            why = Diagnostic(kernel.span, "error", f"`{kernel.name}` nests too deeply")
+            result = _lost(kernel, instance, why)
         except _DEFECTS as defect:
             why = _defect(kernel.span, f"rewriting {kernel.name}", defect)
             result = _lost(kernel, instance, why)

@@ -6,6 +6,7 @@ reason in the user's words; must not know what the text means.
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from coalescecheck.errors import SourceError
@@ -19,8 +20,7 @@ def read_source(path: str) -> str:
     try:
         if file.is_dir():
             raise SourceError(f"{path}: is a folder, not a source file")
-        with file.open("rb") as opened:
-            data = opened.read(MAX_BYTES + 1)  # of a device there is no end
+        data = _bytes(file) if file.is_file() else _only_once(file)
         if len(data) > MAX_BYTES:
             raise SourceError(f"{path}: more than the {MAX_BYTES} bytes that are read")
     except FileNotFoundError:
@@ -29,6 +29,14 @@ def read_source(path: str) -> str:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise SourceError(f"{path}: cannot be read: {reason}") from error
     return decode_source(data, path)
+
+
+def _bytes(file: Path) -> bytes:
+    with file.open("rb") as opened:
+        return opened.read(MAX_BYTES + 1)  # of a device there is no end
+
+
+_only_once = cache(_bytes)  # a pipe gives its text to the first who reads it
 
 
 def unsaved_source(text: str, path: str) -> str:

@@ -31,7 +31,8 @@ class Op(StrEnum):
 class Piece:
     """One machine instruction's share of a source access: bytes ``offset .. offset+width``.
 
-    A ``float3`` is three pieces of 4 bytes, a ``float4`` one of 16 (hardware.md section 3).
+    A ``float3`` is three pieces of 4 bytes, a ``float4`` one of 16
+    (docs/memory_model.md, "Pieces").
     """
 
     offset: int

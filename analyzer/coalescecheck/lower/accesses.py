@@ -1,8 +1,8 @@
 """Registers memory accesses and emits their loads and stores, one per machine instruction.
 
 In: a place in memory and the syntax node that reads or writes it.  Out: ``Access`` records and
-``Load``/``Store`` statements.  How an object becomes pieces is hardware.md section 3: a number
-or pointer is one; a struct or vector is cut by its alignment, at most 16 bytes each.
+``Load``/``Store`` statements.  A number or pointer is one piece; a
+struct or vector is cut by its alignment, at most 16 bytes each (docs/memory_model.md, "Pieces").
 """
 
 from __future__ import annotations

@@ -204,7 +204,7 @@ def _has_lent(value: Value) -> bool:
 
 # --- parameters of the kernel -----------------------------------------------------------------
 
-GLOBAL_ALIGN = 256  # bytes: cudaMalloc (hardware.md section 3, "Base alignment")
+GLOBAL_ALIGN = 256  # bytes: rule allocation-alignment of docs/memory_model.md
 
 
 def pointer_parameter(

@@ -166,7 +166,7 @@ def _related(finding: Finding, kernel: KernelAnalysis | None) -> Iterator[_Relat
     launch = kernel.launch
     if launch.line and launch.file:
         place = Span(launch.file, launch.line, 1)
-        yield _Related(place, f"in {wording.instance(kernel)}; {launch_text(launch)}")
+        yield _Related(place, f"in {wording.instance(kernel)}; {launch_text(kernel)}")
 
 
 def _text(finding: Finding) -> str:

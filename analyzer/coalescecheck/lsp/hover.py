@@ -73,7 +73,7 @@ def _accesses(seen: Sequence[_Seen]) -> Iterator[str]:
     alike: dict[str, list[str]] = {}
     for each in sorted(seen, key=lambda each: GRADES.index(grade_of(each.result))):
         about = "\n\n".join((_title(each.result), *_body(each)))
-        launch = _prose(launch_text(each.kernel.launch))
+        launch = _prose(launch_text(each.kernel))
         alike.setdefault(about, []).append(f"- in {_code(wording.instance(each.kernel))}: {launch}")
     for about, instances in [*alike.items()][:MOST_INSTANCES]:
         more = [f"- and in {len(instances) - MOST_INSTANCES} more"] * (
@@ -176,7 +176,7 @@ def _kernel_at(report: FileReport, places: Places, line: int, column: int) -> Sa
 
 
 def _kernel(kernel: KernelAnalysis) -> str:
-    facts = [("launch", launch_text(kernel.launch))]
+    facts = [("launch", launch_text(kernel))]
     facts += [("assuming", each) for each in kernel.assumptions]
     if kernel.status != "analysed":
         facts.append((kernel.status, kernel.reason))

@@ -54,7 +54,7 @@ def kernel_section(anchor: str, kernel: KernelAnalysis, file: FileReport) -> Mar
 def _facts(kernel: KernelAnalysis) -> Markup:
     facts = [
         ("where", f"{kernel.span.file}:{kernel.span.line}"),
-        ("launch", launch_text(kernel.launch)),
+        ("launch", launch_text(kernel)),
     ]
     if kernel.params:
         facts.append(("parameters", ", ".join(f"{k}={v}" for k, v in kernel.params.items())))

@@ -103,6 +103,7 @@ def _launch(launch: Launch) -> dict[str, Any]:
         "block": list(launch.block) if launch.block else None,
         "grid": list(launch.grid) if launch.grid else None,
         "source": launch.source,
+        "file": launch.file or None,
         "line": launch.line or None,
     }
 

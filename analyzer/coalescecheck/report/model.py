@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from coalescecheck.arch import SECTOR_BYTES
 from coalescecheck.findings import Finding, Severity, Suppressed
 from coalescecheck.source import Diagnostic, Span
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from coalescecheck.analysis import AccessResult, FileAnalysis, KernelAnalysis
 
 CLEAN = 1.1  # times the ideal: an access below has nothing to report
-SECTOR_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +200,8 @@ def traffic(accesses: list[AccessResult]) -> Traffic | None:
     requests, moved = 0, 0.0
     useful: float | None = 0.0
     for access in accesses:
+        if access.requests == 0:
+            continue
         count = access.wavefronts or access.sectors
         if count is None or count.mean is None or access.requests is None:
             return None

@@ -13,11 +13,11 @@ from rich.text import Text
 
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, Count, KernelAnalysis
+from coalescecheck.arch import BANK_BYTES
 from coalescecheck.report.formula import in_words
 
 INDENT = 2
 GAP = "  "
-BANK_BYTES = 4
 LONGEST_STEP = 16  # columns; a longer formula of the lane step goes below the table
 RIGHT = ("bytes", "sectors", "wavefronts", "ideal", "useful", "lane step")
 
@@ -117,14 +117,15 @@ def _row(unit: str, space: str, result: AccessResult, kernel: KernelAnalysis) ->
     """``space`` is that of the whole table and heads its column, empty where rows differ."""
     count = result.sectors if unit == "sectors" else result.wavefronts
     step = _step(result)
+    blank = "-" if result.requests == 0 else "?"  # there is nothing to know
     cells = {
         "line": _place(result, kernel),
         "access": result.access.index,
         space or "kind": str(result.access.op) if space else wording.kind(result),
         "bytes": str(result.width_bytes or "?"),
-        unit: wording.amount(count) if count else "?",
-        "ideal": "?" if count is None or count.ideal is None else wording.number(count.ideal),
-        "useful": _useful(result) if unit == "sectors" else "",
+        unit: wording.amount(count) if count else blank,
+        "ideal": blank if count is None or count.ideal is None else wording.number(count.ideal),
+        "useful": _useful(result, blank) if unit == "sectors" else "",
         "lane step": step if len(step) <= LONGEST_STEP else "(below)",
         "pattern": wording.pattern(result),
         "certainty": result.certainty,
@@ -146,8 +147,8 @@ def _is_wasteful(count: Count | None, result: AccessResult) -> bool:
     return (count.max if count.mean is None else count.mean) >= 2 * count.ideal
 
 
-def _useful(result: AccessResult) -> str:
-    return "?" if result.efficiency is None else wording.percent(result.efficiency)
+def _useful(result: AccessResult, blank: str) -> str:
+    return blank if result.efficiency is None else wording.percent(result.efficiency)
 
 
 def _step(result: AccessResult) -> str:

@@ -18,7 +18,6 @@ from rich.text import Text
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, KernelAnalysis
 from coalescecheck.findings import Finding, Severity
-from coalescecheck.launch import Launch
 from coalescecheck.report.excerpt import excerpt
 from coalescecheck.report.model import (
     CLEAN,
@@ -96,7 +95,7 @@ def _facts(kernel: KernelAnalysis) -> RenderableType:
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
-    table.add_row("launch", launch_text(kernel.launch))
+    table.add_row("launch", launch_text(kernel))
     if kernel.params:
         table.add_row("params", ", ".join(f"{k}={v}" for k, v in kernel.params.items()))
     for assumption in kernel.assumptions:
@@ -114,13 +113,15 @@ def _facts(kernel: KernelAnalysis) -> RenderableType:
     return Padding(table, (0, 0, 0, INDENT))
 
 
-def launch_text(launch: Launch) -> str:
-    """Block, grid and where they come from."""
+def launch_text(kernel: KernelAnalysis) -> str:
+    """Block, grid and where they come from; with the file where it is not the kernel's own."""
+    launch = kernel.launch
     block = f"block {wording.dims(launch.block)}" if launch.block else "block unknown"
     grid = f"grid {wording.dims(launch.grid)}" if launch.grid else "grid unknown"
     source = SOURCES.get(launch.source, launch.source)
-    line = f", line {launch.line}" if launch.line else ""
-    return f"{block}, {grid} ({source}{line})"
+    own = launch.file in ("", kernel.span.file)
+    place = f"line {launch.line}" if own else f"{launch.file}:{launch.line}"
+    return f"{block}, {grid} ({source}{f', {place}' if launch.line else ''})"
 
 
 def verification_text(kernel: KernelAnalysis) -> str:

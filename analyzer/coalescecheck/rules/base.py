@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, Count, KernelAnalysis, Trial
-from coalescecheck.arch import ARCHS
+from coalescecheck.arch import ARCHS, LINE_BYTES, SECTOR_BYTES
 from coalescecheck.findings import Finding, Fix, Severity
 from coalescecheck.launch import WARP_SIZE
 
@@ -30,10 +30,9 @@ COLD_SHARE = 0.01
 # CUDA's vector types; a compiler joins accesses to members of one, as it knows the alignment.
 VECTOR_TYPE = re.compile(r"u?(char|short|int|long|longlong|float|double)[24]")
 
-SECTOR_BYTES = 32  # the unit global memory moves in
-LINE_BYTES = 128  # the unit L1 finds or misses, and what it reads in one pass over its banks
-
-# 2048 threads of a multiprocessor share an L1 of at least 128 KiB (hardware.md, L1).
+# From cc 7.0 on a multiprocessor has at least 64 bytes of L1 and shared memory for each thread
+# that it runs: 128 KiB for 2048 on 7.0, 96 KiB for 1024 on 7.5 (Programming Guide, technical
+# specifications).
 L1_BYTES_PER_THREAD = 64
 
 HEADINGS = ("What it detects", "Why it is slow", "Example", "Use instead", "Limits")
@@ -175,16 +174,21 @@ def judged(
     """The severity of a ratio of sectors; a note at most where they are few of the kernel's, or
     where L1 finds again what they brought too much.  ``times``: so many accesses are like it."""
     severity = severity_of(ratio)
-    cold = _is_cold(analysis, result, times)
+    cold = is_cold(analysis, result, times)
     if severity is not None and (cold or _is_absorbed(analysis, result)):
         return Severity.NOTE
     return severity
 
 
-def _is_cold(analysis: KernelAnalysis, result: AccessResult, times: int) -> bool:
+def is_cold(analysis: KernelAnalysis, result: AccessResult, times: int = 1) -> bool:
+    """Whether it wastes less than a hundredth of the sectors (of the wavefronts, in shared memory)
+    that the kernel needs in all."""
     waste, totals = wasted(result), analysis.totals
-    moved = None if totals is None else totals.global_sectors.exact
-    return waste is not None and moved is not None and waste * times < COLD_SHARE * moved
+    if waste is None or totals is None:
+        return False
+    shared = result.space == "shared"
+    moved = (totals.shared_wavefronts if shared else totals.global_sectors).exact
+    return moved is not None and waste * times < COLD_SHARE * moved
 
 
 def _is_absorbed(analysis: KernelAnalysis, result: AccessResult) -> bool:

@@ -16,7 +16,8 @@ FEW = 2.0  # lanes
 
 class GlobalAtomicContention(Rule):
     """## What it detects
-    An atomic on global memory with which several lanes of a warp update one address.
+    An atomic on global memory with which all lanes of a warp that run, two or more, update one
+    address.
 
     ## Why it is slow
     It touches one sector only, so no other count shows it: updates of one address are made one

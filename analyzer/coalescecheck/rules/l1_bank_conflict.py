@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, KernelAnalysis
+from coalescecheck.arch import LINE_BYTES
 from coalescecheck.findings import Finding, Severity
 from coalescecheck.rules.base import (
-    LINE_BYTES,
     WARNING_RATIO,
     Rule,
     excess,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, KernelAnalysis
+from coalescecheck.arch import SECTOR_BYTES
 from coalescecheck.findings import Finding, Severity
 from coalescecheck.rules.base import (
-    SECTOR_BYTES,
     VECTOR_TYPE,
     Rule,
     excess,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, KernelAnalysis
 from coalescecheck.findings import Finding, Severity
-from coalescecheck.rules.base import Excess, Rule, excess, severity_of
+from coalescecheck.rules.base import Excess, Rule, excess, is_cold, severity_of
 
 
 class SharedAtomicContention(Rule):
@@ -59,7 +59,8 @@ class SharedAtomicContention(Rule):
 
     ## Limits
     A data-dependent index, as of a histogram, is not judged. All lanes that add integers to one
-    address are a note: compilers may combine them within the warp. Sums of float and double are
+    address are a note: compilers may combine them within the warp. So is what is less than a
+    hundredth of the kernel's wavefronts. Sums of float and double are
     loops of compare-and-swap on the GPU; each is counted as one pass.
     """
 
@@ -89,9 +90,8 @@ class SharedAtomicContention(Rule):
 
 def _severity(analysis: KernelAnalysis, result: AccessResult, cost: Excess) -> Severity | None:
     severity = severity_of(cost.ratio)
-    if severity is None or not _combined(analysis, result):
-        return severity
-    return Severity.NOTE
+    harmless = _combined(analysis, result) or is_cold(analysis, result)
+    return Severity.NOTE if severity is not None and harmless else severity
 
 
 def _combined(analysis: KernelAnalysis, result: AccessResult) -> bool:

@@ -7,19 +7,18 @@ from math import gcd
 
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, KernelAnalysis
+from coalescecheck.arch import BANK_BYTES, BANKS
 from coalescecheck.findings import Finding, Severity
 from coalescecheck.rules.base import (
     Excess,
     Rule,
     excess,
     fixes,
+    is_cold,
     proposal,
     sentence,
     severity_of,
 )
-
-BANKS = 32
-BANK_BYTES = 4
 
 
 class SharedBankConflict(Rule):
@@ -70,7 +69,8 @@ class SharedBankConflict(Rule):
     8- and 16-byte accesses need 2 and 4 wavefronts without any conflict, and are judged against
     that. The count is of the access as written; the compiler may merge neighbouring accesses of
     an unrolled loop into wider ones. A conflict of two lanes that only meet where two rows of a
-    block overlap is a note. Atomics are CC203's.
+    block overlap is a note, and so are conflicts that are less than a hundredth of the kernel's
+    wavefronts. Atomics are CC203's.
     """
 
     code, slug, severity = "CC201", "shared-bank-conflict", Severity.WARNING
@@ -80,7 +80,7 @@ class SharedBankConflict(Rule):
             cost = excess(result, result.wavefronts)
             if result.space != "shared" or result.access.op == "atomic" or cost is None:
                 continue
-            severity = _severity(cost, result)
+            severity = _severity(analysis, cost, result)
             if severity is None:
                 continue
             message = f"{wording.what(result)}: {cost.text('wavefront', result)}"
@@ -96,11 +96,13 @@ class SharedBankConflict(Rule):
             )
 
 
-def _severity(cost: Excess, result: AccessResult) -> Severity | None:
-    """A note where two lanes share a bank only because rows of the block overlap in it."""
+def _severity(analysis: KernelAnalysis, cost: Excess, result: AccessResult) -> Severity | None:
+    """A note where two lanes share a bank only because rows of the block overlap in it, and where
+    the conflicts are few of the kernel's wavefronts."""
     severity = severity_of(cost.ratio)
     overlap = cost.ratio <= 2 and _step_visits_every_bank(result)
-    return Severity.NOTE if severity is not None and overlap else severity
+    harmless = overlap or is_cold(analysis, result)
+    return Severity.NOTE if severity is not None and harmless else severity
 
 
 def _words(result: AccessResult) -> int | None:

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, KernelAnalysis
+from coalescecheck.arch import LINE_BYTES, SECTOR_BYTES
 from coalescecheck.findings import Finding, Severity
 from coalescecheck.launch import WARP_SIZE
 from coalescecheck.rules.base import (
-    LINE_BYTES,
-    SECTOR_BYTES,
     Excess,
     Rule,
     excess,

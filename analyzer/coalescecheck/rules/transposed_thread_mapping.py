@@ -7,8 +7,9 @@ from math import inf
 
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, KernelAnalysis
+from coalescecheck.arch import SECTOR_BYTES
 from coalescecheck.findings import Finding, Severity
-from coalescecheck.rules.base import SECTOR_BYTES, Rule, excess, fixes, judged
+from coalescecheck.rules.base import Rule, excess, fixes, judged
 
 AXES = ("threadIdx.x", "threadIdx.y", "threadIdx.z")
 

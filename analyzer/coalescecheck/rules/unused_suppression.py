@@ -40,7 +40,8 @@ class UnusedSuppression(Rule):
 
     ## Limits
     Reported only for files whose kernels were all analysed, and never for a `NOLINT` that names
-    no rule of this tool. A comment in a header is judged only when the header is analysed itself.
+    no rule of this tool. A comment in a header is judged only when the header is analysed itself,
+    and where it has kernels that use the line.
     """
 
     code, slug, severity = "CC903", "unused-suppression", Severity.NOTE

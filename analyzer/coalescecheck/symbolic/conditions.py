@@ -153,7 +153,8 @@ def _sort(ctx: Context, guard: Form, known: Set[int], own: Set[int], result: Con
 
 def _may_hold_for_all(ctx: Context, guard: Form) -> bool:
     """Whether a whole warp is likely to meet a guard on sizes: ``i == n - 1`` or ``i % n == 0``
-    is one lane's, while the lanes of a warp may share a row ``i / n``."""
+    is one lane's and ``i < 7`` that of seven, while the lanes of a warp may share a row ``i / n``.
+    """
     atom = op.single_atom(ctx, guard)
     if atom is None:
         return True
@@ -165,6 +166,9 @@ def _may_hold_for_all(ctx: Context, guard: Form) -> bool:
         case "eq0":
             lanes = [g for m in atom.args[0].terms for g in m if ctx.generators[g].varying]
             return all(_is_row(ctx, g) for g in lanes)
+        case "lt0":
+            least, _ = ctx.bounds(atom.args[0])
+            return least is None or least + _spread(ctx, atom.args[0]) < 0
     return True
 
 
@@ -175,9 +179,13 @@ def _narrow(ctx: Context, guard: Form, other: Form) -> bool:
         return False
     first, second = (side.args[0] for side in sides if side is not None)
     width = first + second  # constant where the lanes and the sizes cancel out
-    lanes = Form({m: c for m, c in first.terms.items() if ctx.varying(Form({m: c}))})
-    spread = ctx.multiple_of(lanes) * (WARP_SIZE - 1)  # of 32 different values
-    return width.is_constant and -width.constant - 1 <= spread
+    return width.is_constant and -width.constant - 1 <= _spread(ctx, first)
+
+
+def _spread(ctx: Context, form: Form) -> int:
+    """How far the values of a warp's lanes are apart at least if they are 32 different ones."""
+    lanes = Form({m: c for m, c in form.terms.items() if ctx.varying(Form({m: c}))})
+    return ctx.multiple_of(lanes) * (WARP_SIZE - 1)
 
 
 def _is_row(ctx: Context, g: int) -> bool:

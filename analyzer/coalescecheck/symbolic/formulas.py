@@ -115,7 +115,7 @@ def _fit_floor(size: Any, at: list[int], counts: dict[int, int]) -> Any | None:
 
 
 def _gcd_formula(profile: Profile, name: str, values: list[int]) -> str | None:
-    """Wavefronts of a word stride: gcd(stride, 32), one for stride 0 (hardware.md 6.2)."""
+    """Wavefronts of a word stride: gcd(stride, 32) as 32 banks repeat, one for stride 0."""
     for factor in (1, 2, 4, 8, 16, 32, 3, 5, 6, 7):
         for banks in (32, 16, 8):
             large = all(gcd(factor * r, banks) == v for r, v in enumerate(values))

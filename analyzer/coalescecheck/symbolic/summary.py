@@ -203,7 +203,7 @@ class _Summarizer:
                 access.unresolved_space,
                 width,
                 "exact",
-                "never runs in this configuration",
+                "never runs in this launch",
                 requests=0,
             )
             return self._assuming(never, self.not_null)
@@ -250,7 +250,7 @@ class _Summarizer:
         return "|".join(names), spaces.pop(), ""
 
     def _base_step(self, reach: Reach, width: int) -> int:
-        """What divides the base address, in bytes (hardware.md section 3, base alignment)."""
+        """What divides the base address, in bytes (rule allocation-alignment)."""
         steps = []
         for symbol in self._bases(reach.address):
             array: Array | None = self._kernel.arrays.get(symbol.name)
@@ -319,7 +319,7 @@ class _Summarizer:
                 space,
                 question.target.width,
                 outcome.certainty,
-                "never runs in this configuration",
+                "never runs in this launch",
                 requests=0,
             )
             return never, None

@@ -144,6 +144,15 @@ def select(ctx: Context, condition: Form, then: Form, otherwise: Form) -> Form:
         return then
     if condition == ZERO:
         return otherwise
+    opposite = negate(ctx, condition)
+    then = {condition: ONE, opposite: ZERO}.get(then, then)
+    otherwise = {condition: ZERO, opposite: ONE}.get(otherwise, otherwise)
+    # `a && b` and `a || b` where b has to be loaded, which is done only if a does not decide
+    if is_condition(ctx, then) and otherwise in (ZERO, ONE):
+        return both(ctx, condition, then) if otherwise == ZERO else either(ctx, opposite, then)
+    if is_condition(ctx, otherwise) and then in (ZERO, ONE):
+        alone = then == ZERO
+        return both(ctx, opposite, otherwise) if alone else either(ctx, condition, otherwise)
     decided = _decided_extreme(ctx, condition, then, otherwise)
     if decided is not None:
         return decided

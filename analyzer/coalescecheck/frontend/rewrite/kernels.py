@@ -31,10 +31,9 @@ from coalescecheck.source import Span
 
 @dataclass(frozen=True, slots=True)
 class KernelParameter:
-    """A kernel parameter: its C type, whether it is a pointer, its element's size in bytes."""
+    """A kernel parameter: whether it is a pointer, and the size of its element in bytes."""
 
     name: str
-    c_type: str
     is_pointer: bool
     element_size: int | None
 
@@ -170,7 +169,7 @@ def _parameter(session: Session, node: Node, env: Env) -> KernelParameter:
     pointer = isinstance(bare, types.Pointer)
     size = types.size_of(bare.target) if isinstance(bare, types.Pointer) else None
     name = c_name(text(named)) if named is not None else ""
-    return KernelParameter(name, types.spell(type_), pointer, size)
+    return KernelParameter(name, pointer, size)
 
 
 def _launch_bounds(session: Session, entries: list[FunctionEntry], env: Env) -> int | None:
@@ -215,10 +214,7 @@ def rewrite_kernel(unit: Unit, decl: KernelDecl, template_args: Mapping[str, str
     writer = FunctionWriter(types.VOID)
     inner = Env(env, {}, function=writer, limit=visible_end(entry))
     parameters = session.functions.parameters(entry, inner)
-    try:
-        session.statements.body(entry.body, inner, writer)
-    except RecursionError:
-        raise UnsupportedConstruct(f"`{decl.name}` nests too deeply", decl.span) from None
+    session.statements.body(entry.body, inner, writer)
     arguments = ", ".join(session.functions.spelled(parameters)) or "void"
     mark = Mark(entry.node.start_byte)
     head_piece = (mark, f"[[cuda::global]] void {cname}({arguments})")

@@ -195,6 +195,8 @@ STREAM = "template <class T> struct Stream { T *p; void fill() { k<T><<<1, 32>>>
         ("template <class T> void run() { using V = vec<T, 4>; k<V><<<1, 32>>>(0); }\n"
          "void f() { run<float>(); }", ["vec<float, 4>"]),
         ("void f(double *p) { k<decltype(*p)><<<1, 32>>>(p); }", [None]),
+        ("void f(double *p) { float x = 1; k<decltype(x)><<<1, 32>>>(p); }", ["float"]),
+        ("void f(double *p) { float &x = *g; k<decltype(x)><<<1, 32>>>(p); }", [None]),
         ("namespace a { struct v {}; namespace b { void f(v *p) { run(p); } } }\n" + RUN, ["a::v"]),
         ("struct v {}; namespace a { typedef v w; void f(w *p) { run(p); } }\n" + RUN, ["v"]),
         # class templates are instantiated wherever they are named with arguments

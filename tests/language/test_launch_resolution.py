@@ -53,6 +53,26 @@ CASES = {
         "void h(float *p) { k<<<N / T, T>>>(p, N, T); }",
         ["128 of 32 n=4096 m=128"],
     ),
+    "a switch over the block": (
+        "void run(float *p, int t) { dim3 b(t, 2); switch (t) {\n"
+        "case 8: k<<<1, b>>>(p, t, 1); break;\ncase 16: { k<<<2, b>>>(p, t, 2); break; } default: k<<<3, b>>>(p, t, 3); } }\n"
+        "void h(float *p, int x) { run(p, x); run(p, 2 * x); }",
+        ["8x2 of 1 n=8 m=1", "16x2 of 2 n=16 m=2", "? of 3 m=3"],
+    ),
+    "cases that others go on in": (
+        "void h(float *p, int t) { switch (t) { case 32: case 64: k<<<1, t>>>(p, 1, 1); break;\n"
+        "case 96: p++; case 128: k<<<2, t>>>(p, 2, 2); } }",
+        ["? of 1 n=1 m=1", "? of 2 n=2 m=2"],
+    ),
+    "branches on a size": (
+        "void h(float *p, int t, bool b) { if (b && (32 == t)) k<<<1, t>>>(p, 1, 1);\n"
+        "else if (t == 64) { k<<<2, t>>>(p, 2, 2); } else k<<<3, t>>>(p, 3, 3); }",
+        ["32 of 1 n=1 m=1", "64 of 2 n=2 m=2", "? of 3 n=3 m=3"],
+    ),
+    "a size that changes": (
+        "void h(float *p, int t) { dim3 b(t); t /= 2; if (t == 64) k<<<1, b>>>(p, 1, 1); }",
+        ["? of 1 n=1 m=1"],
+    ),
     "macros": (
         "#define THREADS 64\n#define BLOCKS(n) (((n) + THREADS - 1) / THREADS)\n"
         "void h(float *p) { k<<<BLOCKS(1000), THREADS>>>(p, 1000, 0); }",

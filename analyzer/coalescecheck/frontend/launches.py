@@ -87,6 +87,7 @@ def find_launches(unit: Unit) -> tuple[LaunchSite, ...]:
     for call in _launch_calls(unit):
         for context in contexts(values, call):
             values.bind(context)
+            values.suppose(call)
             site = _site(unit, values, call, context)
             if site is not None and site not in sites[-MAX_INSTANCES:]:
                 sites.append(site)

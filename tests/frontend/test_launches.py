@@ -125,21 +125,21 @@ def test_constants_of_the_file(before: str, expression: str, value: int | None) 
 
 
 @pytest.mark.parametrize(
-    ("calls", "value"),
+    ("calls", "values"),
     [
-        ("void m() { run(64); }", 64),
-        ("void m() { run(64); run(64); }", 64),
-        ("void m() { run(64); run(128); }", None),
-        ("void m(int n) { run(n); }", None),
-        ("void m() { run(); }", 32),
-        ("void m() { run(64); p = run; }", None),
-        ("void m() { run(64); } void run(float f) { }", None),
-        ("", None),
+        ("void m() { run(64); }", [64]),
+        ("void m() { run(64); run(64); }", [64]),
+        ("void m() { run(64); run(128); }", [64, 128]),
+        ("void m(int n) { run(n); }", [None]),
+        ("void m() { run(); }", [32]),
+        ("void m() { run(64); p = run; }", [None]),
+        ("void m() { run(64); } void run(float f) { }", [None]),
+        ("", [None]),
     ],
 )
-def test_a_parameter_is_known_when_every_visible_call_agrees(calls: str, value: int | None) -> None:
+def test_a_parameter_is_what_the_visible_calls_give(calls: str, values: list[int | None]) -> None:
     found = sites(f"void run(int t = 32) {{ k<<<1, t>>>(); }}\n{calls}")
-    assert found[0].block == (Dim3(value) if value is not None else None)
+    assert [site.block for site in found] == [None if v is None else Dim3(v) for v in values]
 
 
 def test_each_instance_of_a_wrapper_template_is_a_launch() -> None:

@@ -55,9 +55,27 @@ CASES = {
     ),
     "a switch over the block": (
         "void run(float *p, int t) { dim3 b(t, 2); switch (t) {\n"
-        "case 8: k<<<1, b>>>(p, t, 1); break;\ncase 16: { k<<<2, b>>>(p, t, 2); break; } default: k<<<3, b>>>(p, t, 3); } }\n"
+        "case 8: k<<<1, b>>>(p, t, 1); break;\n"
+        "case 16: { k<<<2, b>>>(p, t, 2); break; } default: k<<<3, b>>>(p, t, 3); } }\n"
         "void h(float *p, int x) { run(p, x); run(p, 2 * x); }",
         ["8x2 of 1 n=8 m=1", "16x2 of 2 n=16 m=2", "? of 3 m=3"],
+    ),
+    "calls with other blocks": (
+        "void run(float *p, int t, int n) { k<<<n / t, t>>>(p, n, 0); }\n"
+        "void h(float *p, int x) { run(p, 64, 640); run(p, 128, 256);\n"
+        "run(p, 64, 640); run(p, x, 9); }",
+        ["64 of 10 n=640 m=0", "128 of 2 n=256 m=0", "? of ? n=9 m=0"],
+    ),
+    "more calls than anyone reads": (
+        "void run(float *p, int t) { k<<<2, t>>>(p, t, 0); }\n"
+        "void h(float *p) { run(p, 32); run(p, 64); run(p, 96); run(p, 128); run(p, 160); }",
+        ["? of 2 m=0"],
+    ),
+    "calls that come to a case": (
+        "void run(float *p, int t, int n) { switch (t) { case 8: k<<<n, t>>>(p, n, 1); break;\n"
+        "case 16: k<<<n, t>>>(p, n, 2); } }\n"
+        "void h(float *p) { run(p, 8, 3); run(p, 16, 5); }",
+        ["8 of 3 n=3 m=1", "16 of 5 n=5 m=2"],
     ),
     "cases that others go on in": (
         "void h(float *p, int t) { switch (t) { case 32: case 64: k<<<1, t>>>(p, 1, 1); break;\n"

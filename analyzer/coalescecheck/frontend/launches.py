@@ -15,7 +15,7 @@ from tree_sitter import Node
 from coalescecheck.arch import MAX_THREADS_PER_BLOCK
 from coalescecheck.frontend.host.argument_types import argument_type
 from coalescecheck.frontend.host.binding import Context, argument_of, template_arguments
-from coalescecheck.frontend.host.contexts import MAX_INSTANCES, contexts
+from coalescecheck.frontend.host.contexts import MAX_INSTANCES, by_call, contexts
 from coalescecheck.frontend.host.deduction import ArgumentType
 from coalescecheck.frontend.host.null_pointers import is_null
 from coalescecheck.frontend.host.pointers import pointer_offset
@@ -29,6 +29,7 @@ from coalescecheck.frontend.unit import Unit
 from coalescecheck.launch import WARP_SIZE, Dim3, Launch
 from coalescecheck.source import Span
 
+MAX_CALLS = 4  # that are told apart; nobody reads more
 MAX_SHARED_BYTES = 1 << 20  # more than a block of any architecture can have
 _API = frozenset({"cudaLaunchKernel", "cudaLaunchCooperativeKernel"})
 
@@ -86,12 +87,29 @@ def find_launches(unit: Unit) -> tuple[LaunchSite, ...]:
     sites: list[LaunchSite] = []
     for call in _launch_calls(unit):
         for context in contexts(values, call):
-            values.bind(context)
-            values.suppose(call)
-            site = _site(unit, values, call, context)
-            if site is not None and site not in sites[-MAX_INSTANCES:]:
-                sites.append(site)
+            for site in _sites(unit, values, call, context):
+                if site not in sites[-MAX_INSTANCES:]:
+                    sites.append(site)
     return tuple(sites)
+
+
+def _sites(unit: Unit, values: HostValues, call: Node, context: Context) -> Sequence[LaunchSite]:
+    """A launch as all calls of the function around it have it; where they differ in the block, or
+    some do not come to it, as each has it."""
+    values.bind(context)
+    possible = values.suppose(call)
+    site = _site(unit, values, call, context)
+    if site is None:
+        return ()
+    if site.block is not None and not values.supposes:
+        return (site,)
+    apart: list[LaunchSite] = []
+    for one in by_call(values, call, context):
+        values.bind(one)
+        if values.suppose(call):
+            found = _site(unit, values, call, one)
+            apart += [found] if found is not None and found not in apart else []
+    return apart if possible and 0 < len(apart) <= MAX_CALLS else (site,)
 
 
 def to_launch(

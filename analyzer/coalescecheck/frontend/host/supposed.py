@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 _LEAVING = ("break_statement", "return_statement", "continue_statement", "throw_statement")
 
 
-def suppositions(values: HostValues, place: Node) -> dict[int, Value]:
+def suppositions(values: HostValues, place: Node) -> dict[int, Value] | None:
     """What variables are where the branches around ``place`` lead there, by the name's node in the
-    declaration.  A variable that is written to after it was declared may have been another before.
+    declaration; None where they are not.  A variable that is written to after it was declared may
+    have been another before.
     """
     found: dict[int, Value] = {}
     for name, known in _equalities(place):
@@ -34,6 +35,8 @@ def suppositions(values: HostValues, place: Node) -> dict[int, Value]:
         converted = convert(value.number, to) if to is not None else None
         if declaration.kind in ("variable", "parameter") and converted is not None:
             found[declaration.name.id] = converted
+            if values.value(name) not in (None, converted):
+                return None
     return found
 
 

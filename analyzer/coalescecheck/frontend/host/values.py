@@ -62,11 +62,19 @@ class HostValues:
             self._context = context
             self._supposed = {}
 
-    def suppose(self, place: Node) -> None:
-        """Evaluate what follows as it is where the branches around ``place`` lead there."""
-        self._supposed = suppositions(self, place)
-        if self._supposed:
+    def suppose(self, place: Node) -> bool:
+        """Evaluate what follows as it is where the branches around ``place`` lead there; whether
+        they do."""
+        found = suppositions(self, place)
+        if found:
+            self._supposed = found
             self._known.clear()
+        return found is not None
+
+    @property
+    def supposes(self) -> bool:
+        """Whether branches around the place tell anything."""
+        return bool(self._supposed)
 
     def integer(self, node: Node) -> int | None:
         """The integer an expression always has; floating values are no integers."""

@@ -435,3 +435,17 @@ def test_no_other_block_is_proposed_for_one_that_is_known_in_part(
     findings = coalescecheck.analyze(path).findings
     assert [finding.rule for finding in findings] == ["CC101", "CC101"]
     assert all(("launch with block" in finding.advice) == proposed for finding in findings)
+
+
+@pytest.mark.parametrize("declared", ["const T *...in", "const T *__restrict__... in", "T... in"])
+def test_packs_of_pointers_are_deduced(tmp_path: Path, declared: str) -> None:
+    """A float is loaded from the first array and a double from the second."""
+    text = (
+        "template <class... V> __device__ double sum(V... v) { return (0. + ... + v); }\n"
+        f"template <class... T> __global__ void k(double *out, {declared})\n"
+        "{ out[threadIdx.x] = sum(in[threadIdx.x]...); }\n"
+        "void h(double *o, float *a, double *b) { k<<<1, 32>>>(o, a, b); }"
+    )
+    (kernel,) = analysed(tmp_path, text)
+    loads = [a for a in kernel.accesses if a.access.op.value == "load"]
+    assert [(a.width_bytes, a.sectors and a.sectors.max) for a in loads] == [(4, 4), (8, 8)]

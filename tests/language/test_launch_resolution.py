@@ -77,6 +77,17 @@ CASES = {
         "void h(float *p) { run(p, 8, 3); run(p, 16, 5); }",
         ["8 of 3 n=3 m=1", "16 of 5 n=5 m=2"],
     ),
+    "branches that no call comes to": (
+        "void run(float *p, int n, bool b) {\n"
+        "if (b) k<<<1, 32>>>(p, n, 1); else k<<<2, n>>>(p, n, 2);\n"
+        "switch (n) { case 64: k<<<3, n>>>(p, n, 3); break; case 96: k<<<4, n>>>(p, n, 4); } }\n"
+        "void h(float *p) { run(p, 96, true); }",
+        ["32 of 1 n=96 m=1", "96 of 4 n=96 m=4"],
+    ),
+    "a kernel that only such a branch launches": (
+        "void h(float *p) { const bool on = false; if (on) k<<<1, 32>>>(p, 1, 1); }",
+        ["32 of 1 n=1 m=1"],
+    ),
     "cases that others go on in": (
         "void h(float *p, int t) { switch (t) { case 32: case 64: k<<<1, t>>>(p, 1, 1); break;\n"
         "case 96: p++; case 128: k<<<2, t>>>(p, 2, 2); } }",

@@ -82,34 +82,43 @@ class LaunchSite:
 
 
 def find_launches(unit: Unit) -> tuple[LaunchSite, ...]:
-    """All launches in the file, in the order of the text."""
+    """All launches in the file, in the order of the text; without those that no constant condition
+    lets happen, where the kernel has others."""
     values = HostValues(unit)
     sites: list[LaunchSite] = []
+    doubtful: list[LaunchSite] = []
     for call in _launch_calls(unit):
         for context in contexts(values, call):
-            for site in _sites(unit, values, call, context):
+            happens, found = _sites(unit, values, call, context)
+            for site in found:
                 if site not in sites[-MAX_INSTANCES:]:
                     sites.append(site)
-    return tuple(sites)
+                    doubtful += [] if happens else [site]
+                elif happens and site in doubtful:
+                    doubtful.remove(site)
+    sure = {site.kernel for site in sites if site not in doubtful}
+    return tuple(s for s in sites if s not in doubtful or s.kernel not in sure)
 
 
-def _sites(unit: Unit, values: HostValues, call: Node, context: Context) -> Sequence[LaunchSite]:
-    """A launch as all calls of the function around it have it; where they differ in the block, or
-    some do not come to it, as each has it."""
+def _sites(
+    unit: Unit, values: HostValues, call: Node, context: Context
+) -> tuple[bool, Sequence[LaunchSite]]:
+    """Whether a launch may happen; and as all calls of the function around it have it, or where
+    they differ in the block, or some do not come to it, as each has it."""
     values.bind(context)
-    possible = values.suppose(call)
+    happens = values.suppose(call)
     site = _site(unit, values, call, context)
     if site is None:
-        return ()
-    if site.block is not None and not values.supposes:
-        return (site,)
+        return happens, ()
+    if not happens or (site.block is not None and not values.supposes):
+        return happens, (site,)
     apart: list[LaunchSite] = []
     for one in by_call(values, call, context):
         values.bind(one)
         if values.suppose(call):
             found = _site(unit, values, call, one)
             apart += [found] if found is not None and found not in apart else []
-    return apart if possible and 0 < len(apart) <= MAX_CALLS else (site,)
+    return True, apart if 0 < len(apart) <= MAX_CALLS else (site,)
 
 
 def to_launch(

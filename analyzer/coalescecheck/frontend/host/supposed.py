@@ -26,6 +26,8 @@ def suppositions(values: HostValues, place: Node) -> dict[int, Value] | None:
     have been another before.
     """
     found: dict[int, Value] = {}
+    if _is_excluded(values, place):
+        return None
     for name, known in _equalities(place):
         declaration = values.scopes.resolve(node_text(name), name)
         value = values.value(known)
@@ -38,6 +40,20 @@ def suppositions(values: HostValues, place: Node) -> dict[int, Value] | None:
             if values.value(name) not in (None, converted):
                 return None
     return found
+
+
+def _is_excluded(values: HostValues, place: Node) -> bool:
+    """Whether a constant condition leads to the other branch."""
+    inner = place
+    for around in ancestors(place):
+        if around.type == "function_definition":
+            return False
+        if around.type == "if_statement" and around.child_by_field_name("condition") != inner:
+            truth = values.truth(around.child_by_field_name("condition"))
+            if truth is (around.child_by_field_name("alternative") == inner):
+                return True
+        inner = around
+    return False
 
 
 def _equalities(place: Node) -> Iterator[tuple[Node, Node]]:

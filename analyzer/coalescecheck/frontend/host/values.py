@@ -46,7 +46,7 @@ class HostValues:
     def __init__(self, unit: Unit) -> None:
         self.scopes = Scopes(unit)
         self.types = TypeNames(self.scopes)
-        self.writes = Writes(self.scopes, self._truth)
+        self.writes = Writes(self.scopes, self.truth)
         self.instances: dict[tuple[int, int], list[Context]] = {}  # by template, see ``contexts``
         self._active: list[_Key] = []
         self._known: dict[_Key, Value | None] = {}
@@ -145,7 +145,10 @@ class HostValues:
 
     # -- names -------------------------------------------------------------------------
 
-    def _truth(self, condition: Node) -> bool | None:
+    def truth(self, condition: Node | None) -> bool | None:
+        """Whether a condition always holds."""
+        if condition is None:
+            return None
         inner = condition.child_by_field_name("value") or condition
         value = self.value(inner)
         return None if value is None else bool(value.number)
@@ -383,8 +386,7 @@ class HostValues:
         return self._scalar(self.value(node), component)
 
     def _truth_of(self, conditional: Node) -> bool | None:
-        condition = conditional.child_by_field_name("condition")
-        return self._truth(condition) if condition is not None else None
+        return self.truth(conditional.child_by_field_name("condition"))
 
     def _listed(self, arguments: Node | None, component: str) -> Value | None:
         """dim3's constructor: what is not given is 1; one dim3 given is copied."""

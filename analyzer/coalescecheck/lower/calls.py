@@ -116,7 +116,11 @@ def _reaches_memory(cx: Context, value: Value) -> bool:
 
 
 def _forgotten_call(cx: Context, shown: str, values: list[Value], callee: Callee | None) -> Value:
-    reason = f"`{shown or 'a function pointer'}()` is not followed"
+    if shown == "opaque":
+        reason = "taken from an expression that is not understood"
+    else:
+        called = f"`{_written(shown)}()`" if shown else "a function pointer"
+        reason = f"taken from {called}, which is not followed"
     params = _parameter_types(callee)
     given_away.write_again(cx, reason)
     for index, value in enumerate(values):

@@ -119,7 +119,8 @@ _NOTHING = names(
     __threadfence __threadfence_block __threadfence_system __nanosleep printf vprintf assert
     __assert_fail __assertfail __builtin_assume __assume __pipeline_commit
     __pipeline_wait_prior __brkpt __prof_trigger __builtin_unreachable free
-    __asm_cp_async_commit_group __asm_cp_async_wait_group __asm_cp_async_wait_all
+    asm__cp_async_commit_group asm__cp_async_wait_group asm__cp_async_wait_all
+    asm__griddepcontrol_wait asm__griddepcontrol_launch_dependents
     """
 )
 

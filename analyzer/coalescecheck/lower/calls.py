@@ -86,7 +86,9 @@ def unknown_call(
     hides = not place and any(_reaches_memory(cx, value) for value in values)
     if any(array.space is Space.SHARED for array in cx.arrays.values()):
         cx.emit(Barrier("unknown", cx.span(node)))  # it may order what threads do there
-    if shown != "opaque":  # the front end has told why it made an opaque expression
+    if shown.startswith("asm__"):
+        pass  # the front end has told what inline PTX does
+    elif shown != "opaque":  # and why it made an opaque expression
         what = f"`{_written(shown) or 'a function pointer'}()` is not known"
         lost = "what it accesses is not seen, and " if hides else ""
         cx.warn(node, f"{what}: {lost}accesses through its result are unknown", hides=hides)

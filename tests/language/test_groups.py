@@ -51,3 +51,12 @@ def test_the_reader_is_told_what_is_not_followed(tmp_path: Path) -> None:
     )
     (kernel,) = coalescecheck.analyze(path).kernels
     assert "taken from `lib::f()`, which is not followed" in kernel.accesses[0].reason
+
+
+def test_of_libcudacxx_everything_is_known() -> None:
+    report = coalescecheck.analyze(Path(__file__).parent / "cu" / "libcudacxx.cu")
+    assert [d.message for k in report.kernels for d in k.diagnostics] == []
+    assert [race for k in report.kernels for race in k.races] == []
+    # what a library's code accesses is shown where the user calls it
+    lines = {a.access.span.line for k in report.kernels for a in k.accesses}
+    assert max(lines) < 70

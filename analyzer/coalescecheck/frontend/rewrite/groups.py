@@ -90,7 +90,7 @@ def function(
         if not explicit and len(arguments) > 1 and arguments[1].value is not None:
             size = int(arguments[1].value.number)
         return Ex("0", GroupType("tile", size or 0), pure=True)
-    if not arguments or not isinstance(arguments[0].type, GroupType):
+    if not arguments or not isinstance(arguments[0].type, GroupType) or name == "make_pipeline":
         return None
     group = arguments[0].type
     rest = arguments[1:]

@@ -72,6 +72,11 @@ class HostValues:
         return found is not None
 
     @property
+    def context(self) -> Context:
+        """The instance of a function template that is evaluated."""
+        return self._context
+
+    @property
     def supposes(self) -> bool:
         """Whether branches around the place tell anything."""
         return bool(self._supposed)

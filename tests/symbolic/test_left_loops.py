@@ -115,6 +115,20 @@ def halves_of_what_doubles(t: int) -> Iterator[Touch]:
             yield "o", 2 * t - (t & (stride - 1)) + stride, (i, j)
 
 
+def round_a_ring(t: int) -> Iterator[Touch]:
+    at = t % 24
+    for k in range(30):
+        yield "o", 32 * at + t, (k,)
+        at = (at + 5) % 24
+
+
+def into_a_ring(t: int) -> Iterator[Touch]:
+    at = 3 * t
+    for k in range(9):
+        yield "o", at + t, (k,)
+        at = (at - 7) & 31
+
+
 CASES: list[tuple[str, Thread]] = [
     (
         "for (int i = 0; i < 4; i++) { for (int j = 0; j < 6; j++) {"
@@ -155,6 +169,8 @@ CASES: list[tuple[str, Thread]] = [
         "int i; for (i = 0; i < 5 && i < t; i++) o[i * 9] = 1; p[i * 8] = 1;",
         stops_at_the_first_of_two_ends,
     ),
+    ("for (int k = 0, s = t % 24; k < 30; k++, s = (s + 5) % 24) o[32 * s + t] = 1;", round_a_ring),
+    ("for (int k = 0, s = 3 * t; k < 9; k++, s = (s - 7) & 31) o[s + t] = 1;", into_a_ring),
     ("for (int s = t; s > 0; s /= 2) o[s * 8 + t] = 1; p[t * 2] = 1;", halves_of_the_thread),
     ("for (int s = 5 * t + 3; s > 6; s >>= 2) o[s + t] = 1;", quarters_down_to_a_bound),
     (

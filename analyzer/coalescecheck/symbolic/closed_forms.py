@@ -3,7 +3,7 @@
 A silent run of the body from placeholder values has shown how every variable changes in one
 iteration.  A constant step gives ``start + step*k``; a closed set of variables with constant
 starts (``s >>= 1``, ``buffer ^= 1``) is run through and becomes a table over k; halves of any
-start are ``start >> k``; a step that is
+start are ``start >> k``, and what goes round a ring is ``(start + step*k) % size``; a step that is
 the same for all lanes, or a new value with the lane part of the first, keeps the lane part and adds
 a uniform unknown; anything else becomes unknown, with the right uniform or varying flag.
 """
@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from coalescecheck.ir import kernel as ir
 from coalescecheck.ir.types import ScalarType
 from coalescecheck.symbolic import operators as op
-from coalescecheck.symbolic.form import ZERO, Context, Form, Symbol, number
+from coalescecheck.symbolic.form import ZERO, Context, Form, Symbol, number, single_atom
 from coalescecheck.symbolic.loop_tables import Change, Tables, run_through
 from coalescecheck.symbolic.state import State
 from coalescecheck.symbolic.trips import greatest_trips
 from coalescecheck.symbolic.values import Environment, Values
 
 SHIFTS = (1, 2, 3, 4)  # by which loops move a variable down
-MOST = 1 << 31  # of a variable that is moved down
+MOST = 1 << 31  # of a variable that is halved, or goes round
 GENERATOR_COST = 8  # of evaluating one for one iteration, in variables that are copied
 
 
@@ -129,6 +129,13 @@ class ClosedForms:
         halved = self._halved(header, update)
         if halved:
             return op.shift_right(ctx, header.start, k.scaled(halved))
+        turned = self._turned(header, update)
+        if turned is not None:
+            step, size = turned
+            later = op.floor_remainder(ctx, header.start + k.scaled(step), size)
+            high = ctx.bounds(header.start)[1]
+            inside = high is not None and high < size
+            return later if inside else op.select(ctx, op.truth(ctx, k), later, header.start)
         delta = update - header.symbol
         if self._is_linear(header, update, mark):
             return header.base + header.start + delta * k
@@ -157,6 +164,18 @@ class ClosedForms:
             if update in quotients:
                 return bits
         return 0
+
+    def _turned(self, header: Header, update: Form) -> tuple[int, int] | None:
+        """The step and the size of a ring that a variable goes round: ``i = (i + 1) % 32``."""
+        atom = single_atom(self._ctx, update)
+        low, high = self._ctx.bounds(header.start)
+        if atom is None or header.base.terms or low is None or low < 0 or high is None:
+            return None
+        if atom.op not in ("fmod", "cmod") or not atom.args[1].is_constant:
+            return None
+        step, size = atom.args[0] - header.symbol, atom.args[1].constant
+        forward = step.is_constant and step.constant >= 0 and high + step.constant < MOST
+        return (step.constant, size) if forward else None
 
     def _until_zero(
         self, stmt: ir.Loop, headers: dict[str, Header], updates: dict[str, Form], condition: Form

@@ -326,3 +326,32 @@ def test_races_that_only_several_warps_have(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_no_race_between_warps(tmp_path: Path, text: str) -> None:
     assert raced(tmp_path, text) == []
+
+
+# Two arrays of 128 floats for blocks of 64; long enough that other checks make n smaller.
+TWICE = """
+__global__ void twice(float *out, const float *in, int n)
+{
+    extern __shared__ float all[];
+    float *one = all, *two = all + n;
+    int i = threadIdx.x;
+    one[i] = in[i];
+    one[i + 64] = in[i + 64];
+    two[i] = two[i + 64] = 0;
+    __syncthreads();
+    for (int k = 0; k < n; k++) two[i] += one[(i + k) & 127];
+    out[i] = two[i];
+}
+int main() { twice<<<1, 64, 1024>>>(nullptr, nullptr, %d); }
+"""
+
+
+@pytest.mark.parametrize(("n", "raced"), [(128, False), (64, True)])
+def test_known_sizes_are_not_made_smaller_to_find_a_race(
+    tmp_path: Path, n: int, raced: bool
+) -> None:
+    """With n = 64 the second half of ``one`` is ``two``, and read while it changes."""
+    path = tmp_path / "k.cu"
+    path.write_text(TWICE % n)
+    (kernel,) = coalescecheck.analyze(path).kernels
+    assert bool(kernel.races) is raced

@@ -178,19 +178,23 @@ def _is_made_up(question: Question, runs: Runs) -> bool:
 
 
 def _others(question: Question) -> Iterator[Sample]:
-    """Samples at sizes that are no smaller than the block, for blocks that the kernel may have; and
-    with one block that covers all."""
+    """Samples at the sizes that are known, where the block is; at sizes that are no smaller than
+    the block, for blocks that the kernel may have; and with one block that covers all."""
     launch = question.launch
+    if launch.block is not None:
+        yield from _sized(question, launch, launch.block.size, None)
     for block in (launch.block,) if launch.block else (*_blocks(question.kernel), SAMPLE_BLOCK):
         shared = launch.shared_bytes or ENOUGH_SHARED
         concrete = replace(launch, block=block, shared_bytes=shared)
-        yield from _sized(question, concrete, -(-block.size // WARP_SIZE) * WARP_SIZE)
+        size = -(-block.size // WARP_SIZE) * WARP_SIZE
+        yield from _sized(question, concrete, size, size)
         if launch.grid is None:
-            yield from _sized(question, replace(concrete, grid=Dim3(1)), max(block.x, block.y))
+            size = max(block.x, block.y)
+            yield from _sized(question, replace(concrete, grid=Dim3(1)), size, size)
 
 
-def _sized(question: Question, launch: Launch, size: int) -> list[Sample]:
-    return samples(question.kernel, launch, question.params, question.facts, size, (size,))
+def _sized(question: Question, launch: Launch, size: int, most: int | None) -> list[Sample]:
+    return samples(question.kernel, launch, question.params, question.facts, most, (size,))
 
 
 def _blocks(kernel: Kernel) -> Sequence[Dim3]:

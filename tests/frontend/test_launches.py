@@ -125,21 +125,21 @@ def test_constants_of_the_file(before: str, expression: str, value: int | None) 
 
 
 @pytest.mark.parametrize(
-    ("calls", "value"),
+    ("calls", "values"),
     [
-        ("void m() { run(64); }", 64),
-        ("void m() { run(64); run(64); }", 64),
-        ("void m() { run(64); run(128); }", None),
-        ("void m(int n) { run(n); }", None),
-        ("void m() { run(); }", 32),
-        ("void m() { run(64); p = run; }", None),
-        ("void m() { run(64); } void run(float f) { }", None),
-        ("", None),
+        ("void m() { run(64); }", [64]),
+        ("void m() { run(64); run(64); }", [64]),
+        ("void m() { run(64); run(128); }", [64, 128]),
+        ("void m(int n) { run(n); }", [None]),
+        ("void m() { run(); }", [32]),
+        ("void m() { run(64); p = run; }", [None]),
+        ("void m() { run(64); } void run(float f) { }", [None]),
+        ("", [None]),
     ],
 )
-def test_a_parameter_is_known_when_every_visible_call_agrees(calls: str, value: int | None) -> None:
+def test_a_parameter_is_what_the_visible_calls_give(calls: str, values: list[int | None]) -> None:
     found = sites(f"void run(int t = 32) {{ k<<<1, t>>>(); }}\n{calls}")
-    assert found[0].block == (Dim3(value) if value is not None else None)
+    assert [site.block for site in found] == [None if v is None else Dim3(v) for v in values]
 
 
 def test_each_instance_of_a_wrapper_template_is_a_launch() -> None:
@@ -195,6 +195,8 @@ STREAM = "template <class T> struct Stream { T *p; void fill() { k<T><<<1, 32>>>
         ("template <class T> void run() { using V = vec<T, 4>; k<V><<<1, 32>>>(0); }\n"
          "void f() { run<float>(); }", ["vec<float, 4>"]),
         ("void f(double *p) { k<decltype(*p)><<<1, 32>>>(p); }", [None]),
+        ("void f(double *p) { float x = 1; k<decltype(x)><<<1, 32>>>(p); }", ["float"]),
+        ("void f(double *p) { float &x = *g; k<decltype(x)><<<1, 32>>>(p); }", [None]),
         ("namespace a { struct v {}; namespace b { void f(v *p) { run(p); } } }\n" + RUN, ["a::v"]),
         ("struct v {}; namespace a { typedef v w; void f(w *p) { run(p); } }\n" + RUN, ["v"]),
         # class templates are instantiated wherever they are named with arguments
@@ -284,6 +286,9 @@ def test_shared_bytes(shared: str, value: int | None) -> None:
         ("k<<<1, 1>>>(p + 8 - 3);", True, 5),
         ("k<<<1, 1>>>((float4 *)p);", False, 0),
         ("k<<<1, 1>>>((float4 *)(p + 1));", True, None),
+        ("k<<<1, 1>>>((float4 *)(p + 8));", True, 2),
+        ("k<<<1, 1>>>((Unknown *)(p + 8));", True, None),
+        ("char *c = (char *)&p[3]; k<<<1, 1>>>(reinterpret_cast<short *>(c + 2));", True, 7),
         ("k<<<1, 1>>>(reinterpret_cast<char *>(p + 0));", True, 0),
         ("float *q; cudaMalloc(&q, n); k<<<1, 1>>>(q);", False, 0),
         ("float *q = p; q += n; k<<<1, 1>>>(q);", True, None),

@@ -13,7 +13,7 @@ import pytest
 NVCC = shutil.which("nvcc")
 ROOT = Path(__file__).parents[2]
 FILES = sorted([*ROOT.glob("examples_cu/*.cu"), *ROOT.glob("tests/language/cu/*.cu")])
-FLAGS = ["-std=c++17", "-arch=sm_80", "-cubin", "-w"]
+FLAGS = ["-std=c++20", "-arch=sm_80", "-cubin", "-w"]
 WORKERS = 2
 
 

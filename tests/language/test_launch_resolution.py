@@ -53,6 +53,55 @@ CASES = {
         "void h(float *p) { k<<<N / T, T>>>(p, N, T); }",
         ["128 of 32 n=4096 m=128"],
     ),
+    "a switch over the block": (
+        "void run(float *p, int t) { dim3 b(t, 2); switch (t) {\n"
+        "case 8: k<<<1, b>>>(p, t, 1); break;\n"
+        "case 16: { k<<<2, b>>>(p, t, 2); break; } default: k<<<3, b>>>(p, t, 3); } }\n"
+        "void h(float *p, int x) { run(p, x); run(p, 2 * x); }",
+        ["8x2 of 1 n=8 m=1", "16x2 of 2 n=16 m=2", "? of 3 m=3"],
+    ),
+    "calls with other blocks": (
+        "void run(float *p, int t, int n) { k<<<n / t, t>>>(p, n, 0); }\n"
+        "void h(float *p, int x) { run(p, 64, 640); run(p, 128, 256);\n"
+        "run(p, 64, 640); run(p, x, 9); }",
+        ["64 of 10 n=640 m=0", "128 of 2 n=256 m=0", "? of ? n=9 m=0"],
+    ),
+    "more calls than anyone reads": (
+        "void run(float *p, int t) { k<<<2, t>>>(p, t, 0); }\n"
+        "void h(float *p) { run(p, 32); run(p, 64); run(p, 96); run(p, 128); run(p, 160); }",
+        ["? of 2 m=0"],
+    ),
+    "calls that come to a case": (
+        "void run(float *p, int t, int n) { switch (t) { case 8: k<<<n, t>>>(p, n, 1); break;\n"
+        "case 16: k<<<n, t>>>(p, n, 2); } }\n"
+        "void h(float *p) { run(p, 8, 3); run(p, 16, 5); }",
+        ["8 of 3 n=3 m=1", "16 of 5 n=5 m=2"],
+    ),
+    "branches that no call comes to": (
+        "void run(float *p, int n, bool b) {\n"
+        "if (b) k<<<1, 32>>>(p, n, 1); else k<<<2, n>>>(p, n, 2);\n"
+        "switch (n) { case 64: k<<<3, n>>>(p, n, 3); break; case 96: k<<<4, n>>>(p, n, 4); } }\n"
+        "void h(float *p) { run(p, 96, true); }",
+        ["32 of 1 n=96 m=1", "96 of 4 n=96 m=4"],
+    ),
+    "a kernel that only such a branch launches": (
+        "void h(float *p) { const bool on = false; if (on) k<<<1, 32>>>(p, 1, 1); }",
+        ["32 of 1 n=1 m=1"],
+    ),
+    "cases that others go on in": (
+        "void h(float *p, int t) { switch (t) { case 32: case 64: k<<<1, t>>>(p, 1, 1); break;\n"
+        "case 96: p++; case 128: k<<<2, t>>>(p, 2, 2); } }",
+        ["? of 1 n=1 m=1", "? of 2 n=2 m=2"],
+    ),
+    "branches on a size": (
+        "void h(float *p, int t, bool b) { if (b && (32 == t)) k<<<1, t>>>(p, 1, 1);\n"
+        "else if (t == 64) { k<<<2, t>>>(p, 2, 2); } else k<<<3, t>>>(p, 3, 3); }",
+        ["32 of 1 n=1 m=1", "64 of 2 n=2 m=2", "? of 3 n=3 m=3"],
+    ),
+    "a size that changes": (
+        "void h(float *p, int t) { dim3 b(t); t /= 2; if (t == 64) k<<<1, b>>>(p, 1, 1); }",
+        ["? of 1 n=1 m=1"],
+    ),
     "macros": (
         "#define THREADS 64\n#define BLOCKS(n) (((n) + THREADS - 1) / THREADS)\n"
         "void h(float *p) { k<<<BLOCKS(1000), THREADS>>>(p, 1000, 0); }",
@@ -397,3 +446,17 @@ def test_no_other_block_is_proposed_for_one_that_is_known_in_part(
     findings = coalescecheck.analyze(path).findings
     assert [finding.rule for finding in findings] == ["CC101", "CC101"]
     assert all(("launch with block" in finding.advice) == proposed for finding in findings)
+
+
+@pytest.mark.parametrize("declared", ["const T *...in", "const T *__restrict__... in", "T... in"])
+def test_packs_of_pointers_are_deduced(tmp_path: Path, declared: str) -> None:
+    """A float is loaded from the first array and a double from the second."""
+    text = (
+        "template <class... V> __device__ double sum(V... v) { return (0. + ... + v); }\n"
+        f"template <class... T> __global__ void k(double *out, {declared})\n"
+        "{ out[threadIdx.x] = sum(in[threadIdx.x]...); }\n"
+        "void h(double *o, float *a, double *b) { k<<<1, 32>>>(o, a, b); }"
+    )
+    (kernel,) = analysed(tmp_path, text)
+    loads = [a for a in kernel.accesses if a.access.op.value == "load"]
+    assert [(a.width_bytes, a.sectors and a.sectors.max) for a in loads] == [(4, 4), (8, 8)]

@@ -321,3 +321,38 @@ def test_loads_whose_neighbours_take_the_rest(
 ) -> None:
     found = findings(tmp_path, PAIRS.replace("BODY", body), "CC101")
     assert [str(finding.severity) for finding in found] == expected
+
+
+HALO = """
+// coalescecheck: block(32,2) grid(4,4) n=66
+__global__ void halo(float *out, const float *in, int n)
+{
+    __shared__ float tile[34][35];
+    int lane = threadIdx.x, at = blockIdx.y * 32 * n + blockIdx.x * 32;
+    if (threadIdx.y == 0) tile[lane + 1][0] = in[at + (lane + 1) * n];
+    __syncthreads();
+    %s
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "advice"),
+    [
+        (
+            "out[at + lane] = tile[lane][0];",
+            ["the data goes to shared memory: let neighbouring lanes load neighbouring elements"],
+        ),
+        (
+            "out[at + lane * n] = tile[lane][0];",
+            [
+                "the data goes to shared memory: let neighbouring lanes load neighbouring elements",
+                "the data comes from shared memory:"
+                " let neighbouring lanes store neighbouring elements",
+            ],
+        ),
+    ],
+)
+def test_what_is_staged_is_not_to_be_staged(body: str, advice: list[str], tmp_path: Path) -> None:
+    found = findings(tmp_path, HALO % body, "CC101")
+    assert sorted(f.advice for f in found) == sorted(advice)

@@ -86,6 +86,49 @@ def stops_at_the_first_of_two_ends(t: int) -> Iterator[Touch]:
     yield "p", i * 8, ()
 
 
+def halves_of_the_thread(t: int) -> Iterator[Touch]:
+    s, k = t, 0
+    while s > 0:
+        yield "o", s * 8 + t, (k,)
+        s, k = s // 2, k + 1
+    yield "p", t * 2, ()
+
+
+def quarters_down_to_a_bound(t: int) -> Iterator[Touch]:
+    s, k = 5 * t + 3, 0
+    while s > 6:
+        yield "o", s + t, (k,)
+        s, k = s // 4, k + 1
+
+
+def halves_that_stop_at_two(t: int) -> Iterator[Touch]:
+    s, k = t + 1, 0
+    while s != 2 and s != 0:
+        yield "o", s * 3 + t, (k,)
+        s, k = s // 2, k + 1
+
+
+def halves_of_what_doubles(t: int) -> Iterator[Touch]:
+    for i in range(5):
+        for j in range(i + 1):
+            stride = 2**i >> j
+            yield "o", 2 * t - (t & (stride - 1)) + stride, (i, j)
+
+
+def round_a_ring(t: int) -> Iterator[Touch]:
+    at = t % 24
+    for k in range(30):
+        yield "o", 32 * at + t, (k,)
+        at = (at + 5) % 24
+
+
+def into_a_ring(t: int) -> Iterator[Touch]:
+    at = 3 * t
+    for k in range(9):
+        yield "o", at + t, (k,)
+        at = (at - 7) & 31
+
+
 CASES: list[tuple[str, Thread]] = [
     (
         "for (int i = 0; i < 4; i++) { for (int j = 0; j < 6; j++) {"
@@ -125,6 +168,15 @@ CASES: list[tuple[str, Thread]] = [
     (
         "int i; for (i = 0; i < 5 && i < t; i++) o[i * 9] = 1; p[i * 8] = 1;",
         stops_at_the_first_of_two_ends,
+    ),
+    ("for (int k = 0, s = t % 24; k < 30; k++, s = (s + 5) % 24) o[32 * s + t] = 1;", round_a_ring),
+    ("for (int k = 0, s = 3 * t; k < 9; k++, s = (s - 7) & 31) o[s + t] = 1;", into_a_ring),
+    ("for (int s = t; s > 0; s /= 2) o[s * 8 + t] = 1; p[t * 2] = 1;", halves_of_the_thread),
+    ("for (int s = 5 * t + 3; s > 6; s >>= 2) o[s + t] = 1;", quarters_down_to_a_bound),
+    (
+        "for (unsigned n = 2; n < 64; n <<= 1) for (unsigned s = n / 2; s > 0; s >>= 1)"
+        " o[2 * t - (t & (s - 1)) + s] = 1;",
+        halves_of_what_doubles,
     ),
 ]
 
@@ -166,3 +218,11 @@ def test_the_end_of_a_loop_that_every_thread_leaves_is_not_claimed() -> None:
         r for r in results(body, grid=(1,), parameters="float *o, float *a") if r.array == "a"
     )
     assert found.requests in (None, 0)
+
+
+def test_an_end_in_the_middle_of_halves_covers_the_truth() -> None:
+    body = "int t = threadIdx.x; for (int s = t + 1; s != 2 && s; s >>= 1) o[s * 3 + t] = 1;"
+    (found,) = results(body, (64,), (1,), parameters="float *o")
+    expected = truth(halves_that_stop_at_two, 64)["o"]
+    assert count(found).min <= min(expected)
+    assert max(expected) <= count(found).max

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 import coalescecheck
 
 KERNEL = """
@@ -91,3 +93,47 @@ def test_the_fragments_of_wmma_are_registers(tmp_path: Path) -> None:
         }
     """
     assert listed(tmp_path, text) == []
+
+
+CHOSEN = """
+struct Pair { float v; int i; };
+__device__ Pair better(Pair a, Pair b) { return a.v >= b.v ? a : b; }
+__device__ const Pair &least(const Pair &a, const Pair &b) { return b.v < a.v ? b : a; }
+__global__ void k(float *o, const Pair *x, int n)
+{
+    int t = threadIdx.x, u = x[t].i, w = x[t + 1].i, a[4];
+    for (int i = 0; i < 4; i++) a[i] = x[t + i].i;
+    Pair p = x[t], q = x[t + 64], best = {0, 0};
+    %s
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [  # none has .local in the PTX of nvcc 13
+        "for (int i = 0; i < n; i++) best = better(best, x[i + t]); o[t] = best.v + best.i;",
+        "o[t] = least(p, q).i;",
+        "const Pair &r = n == 1 ? p : n == 2 ? q : best; o[t] = r.v * r.i;",
+        "const Pair *r = &p; if (p.v > q.v) r = &q; o[t] = r->v + r->i;",
+        "const int &r = u < w ? u : w; o[t] = r * r;",
+    ],
+)
+def test_what_is_chosen_of_several_variables_is_selected_in_registers(
+    tmp_path: Path, body: str
+) -> None:
+    assert listed(tmp_path, CHOSEN % body) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [  # all have .local in the PTX of nvcc 13
+        "int &r = u < w ? u : w; r += 1; o[t] = u * w;",
+        "int b[4] = {1, n, 3, t}; int *r = n > t ? a : b; o[t] = r[2];",
+        "o[t] = a[x[t].v > q.v ? 2 : 0];",
+    ],
+)
+def test_chosen_elements_of_arrays_and_chosen_places_to_write_are_in_memory(
+    tmp_path: Path, body: str
+) -> None:
+    assert listed(tmp_path, CHOSEN % body) != []

@@ -43,6 +43,29 @@ def _aligned_steps(steps: int) -> int:
 LCG_ALIGNED = _aligned_steps(20)
 ROWS = [
     Row(
+        # 16 8 4 2 1 -> st = 32: a row of its own for each of 32 lanes
+        "what a loop of halves leaves behind is known, too",
+        f"{TX} int st = 1; for (int d = n / 2; d > 0; d >>= 1) st *= 2; o[tx * st] = 1;",
+        "o",
+        requests=1,
+        least=32,
+        greatest=32,
+        total=32,
+        n=32,
+    ),
+    Row(
+        # up from 1 to 16, then down: 16 and 8 touch 32 sectors, 4 touches 16, 2 touches 8, 1 four
+        "a loop of halves goes on where one of doubles has ended",
+        f"{TX} int st = 1; while (2 * st <= n) st *= 2;"
+        " for (int d = 1; d <= n; d *= 2) { o[tx * st] = 1; st >>= 1; }",
+        "o",
+        requests=5,
+        least=4,
+        greatest=32,
+        total=92,
+        n=16,
+    ),
+    Row(
         # st is 4 after the loop: bytes 16 .. 143
         "a value that a loop leaves behind is known when it is used",
         f"{TX} int st = 1; for (int i = 0; i < 5; i++) st = 4; o[tx + st] = 1;",

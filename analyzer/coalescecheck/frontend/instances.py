@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from tree_sitter import Node
 
 from coalescecheck.frontend.ctypes_lp64 import parse_type, size_of_type
-from coalescecheck.frontend.host.deduction import declared_type, deduce
+from coalescecheck.frontend.host.deduction import ArgumentType, declared_type, deduce
 from coalescecheck.frontend.host.scopes import node_text, parameters
 from coalescecheck.frontend.launches import LaunchArgument, LaunchSite, to_launch
 from coalescecheck.frontend.rewrite import KernelDecl
@@ -149,19 +149,23 @@ def _deduced(kernel: KernelDecl, site: LaunchSite, given: Mapping[str, str]) -> 
     for number, parameter in enumerate(parameters(kernel.node)):
         base = declared_type(parameter).base
         if base in packs and site.args is not None:
-            types = [_spelled(argument) for argument in site.args[number:]]
-            if all(types) and declared_type(parameter).depth == 0:
+            by_pointer = kernel.parameters[number].is_pointer
+            types = [_matched(by_pointer, argument) for argument in site.args[number:]]
+            if all(types):
                 found.setdefault(base, set()).add(", ".join(t for t in types if t))
     single = deduce(parameters(kernel.node), [a.type for a in site.args or ()], wanted)
     packed = {name: types.pop() for name, types in found.items() if len(types) == 1}
     return packed | single
 
 
-def _spelled(argument: LaunchArgument) -> str | None:
-    """The C++ type of a launch argument, None where it is not known."""
+def _matched(by_pointer: bool, argument: LaunchArgument) -> str | None:
+    """The C++ type that a pack ``T...`` or ``T *...`` has at a launch argument, None where it is
+    not known."""
     if argument.type is None:
-        return "int" if argument.value is not None and not argument.moved else None
-    return argument.type.text
+        is_number = argument.value is not None and not argument.moved and not by_pointer
+        return "int" if is_number else None
+    depth = argument.type.depth - by_pointer
+    return None if depth < 0 else ArgumentType(argument.type.base, depth).text
 
 
 def _launch(kernel: KernelDecl, site: LaunchSite, arguments: Mapping[str, str]) -> Launch:

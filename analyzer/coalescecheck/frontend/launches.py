@@ -15,7 +15,7 @@ from tree_sitter import Node
 from coalescecheck.arch import MAX_THREADS_PER_BLOCK
 from coalescecheck.frontend.host.argument_types import argument_type
 from coalescecheck.frontend.host.binding import Context, argument_of, template_arguments
-from coalescecheck.frontend.host.contexts import MAX_INSTANCES, contexts
+from coalescecheck.frontend.host.contexts import MAX_INSTANCES, by_call, contexts
 from coalescecheck.frontend.host.deduction import ArgumentType
 from coalescecheck.frontend.host.null_pointers import is_null
 from coalescecheck.frontend.host.pointers import pointer_offset
@@ -29,6 +29,7 @@ from coalescecheck.frontend.unit import Unit
 from coalescecheck.launch import WARP_SIZE, Dim3, Launch
 from coalescecheck.source import Span
 
+MAX_CALLS = 4  # that are told apart; nobody reads more
 MAX_SHARED_BYTES = 1 << 20  # more than a block of any architecture can have
 _API = frozenset({"cudaLaunchKernel", "cudaLaunchCooperativeKernel"})
 
@@ -81,16 +82,43 @@ class LaunchSite:
 
 
 def find_launches(unit: Unit) -> tuple[LaunchSite, ...]:
-    """All launches in the file, in the order of the text."""
+    """All launches in the file, in the order of the text; without those that no constant condition
+    lets happen, where the kernel has others."""
     values = HostValues(unit)
     sites: list[LaunchSite] = []
+    doubtful: list[LaunchSite] = []
     for call in _launch_calls(unit):
         for context in contexts(values, call):
-            values.bind(context)
-            site = _site(unit, values, call, context)
-            if site is not None and site not in sites[-MAX_INSTANCES:]:
-                sites.append(site)
-    return tuple(sites)
+            happens, found = _sites(unit, values, call, context)
+            for site in found:
+                if site not in sites[-MAX_INSTANCES:]:
+                    sites.append(site)
+                    doubtful += [] if happens else [site]
+                elif happens and site in doubtful:
+                    doubtful.remove(site)
+    sure = {site.kernel for site in sites if site not in doubtful}
+    return tuple(s for s in sites if s not in doubtful or s.kernel not in sure)
+
+
+def _sites(
+    unit: Unit, values: HostValues, call: Node, context: Context
+) -> tuple[bool, Sequence[LaunchSite]]:
+    """Whether a launch may happen; and as all calls of the function around it have it, or where
+    they differ in the block, or some do not come to it, as each has it."""
+    values.bind(context)
+    happens = values.suppose(call)
+    site = _site(unit, values, call, context)
+    if site is None:
+        return happens, ()
+    if not happens or (site.block is not None and not values.supposes):
+        return happens, (site,)
+    apart: list[LaunchSite] = []
+    for one in by_call(values, call, context):
+        values.bind(one)
+        if values.suppose(call):
+            found = _site(unit, values, call, one)
+            apart += [found] if found is not None and found not in apart else []
+    return True, apart if 0 < len(apart) <= MAX_CALLS else (site,)
 
 
 def to_launch(

@@ -60,7 +60,7 @@ class PositionMap:
 
     def _locate(self, byte: int) -> Span:
         at = bisect_right(self._starts, byte) - 1
-        if at < 0:
+        if at < 0 or byte >= len(self._code):  # code of a library that is put behind it
             return NOWHERE
         piece = self._pieces[at]
         if piece.note:

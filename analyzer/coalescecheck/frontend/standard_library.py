@@ -73,6 +73,96 @@ T old = x; x = y; return old; }
 template <class T> __host__ __device__ constexpr T *addressof(T &x) { return &x; }
 }
 """
+_SPAN = """
+namespace std {
+template <class T, size_t N = size_t(-1)> struct span { T *data_; size_t size_;
+using element_type = T; using size_type = size_t;
+__host__ __device__ constexpr span() : data_(nullptr), size_(0) {}
+__host__ __device__ constexpr span(T *p, size_t n) : data_(p), size_(n) {}
+template <size_t M> __host__ __device__ constexpr span(T (&a)[M]) : data_(a), size_(M) {}
+__host__ __device__ constexpr T &operator[](size_t i) const { return data_[i]; }
+__host__ __device__ constexpr T &front() const { return data_[0]; }
+__host__ __device__ constexpr T &back() const { return data_[size_ - 1]; }
+__host__ __device__ constexpr T *data() const { return data_; }
+__host__ __device__ constexpr T *begin() const { return data_; }
+__host__ __device__ constexpr T *end() const { return data_ + size_; }
+__host__ __device__ constexpr size_t size() const { return size_; }
+__host__ __device__ constexpr size_t size_bytes() const { return size_ * sizeof(T); }
+__host__ __device__ constexpr bool empty() const { return size_ == 0; }
+__host__ __device__ constexpr span<T> first(size_t n) const { return span<T>(data_, n); }
+__host__ __device__ constexpr span<T> last(size_t n) const {
+return span<T>(data_ + (size_ - n), n); }
+__host__ __device__ constexpr span<T> subspan(size_t at) const {
+return span<T>(data_ + at, size_ - at); }
+__host__ __device__ constexpr span<T> subspan(size_t at, size_t n) const {
+return span<T>(data_ + at, n); } };
+}
+"""
+_ATOMICS = """
+namespace cuda {
+enum memory_order { memory_order_relaxed, memory_order_consume, memory_order_acquire,
+memory_order_release, memory_order_acq_rel, memory_order_seq_cst };
+template <class T, thread_scope S = thread_scope_system> struct atomic_ref { T *at_;
+__host__ __device__ explicit atomic_ref(T &x) : at_(&x) {}
+__device__ T load(int order = 0) const { return *(volatile T *)at_; }
+__device__ void store(T v, int order = 0) const { *(volatile T *)at_ = v; }
+__device__ T exchange(T v, int order = 0) const { return atomicExch(at_, v); }
+__device__ T fetch_add(T v, int order = 0) const { return atomicAdd(at_, v); }
+__device__ T fetch_sub(T v, int order = 0) const { return atomicAdd(at_, -v); }
+__device__ T fetch_min(T v, int order = 0) const { return atomicMin(at_, v); }
+__device__ T fetch_max(T v, int order = 0) const { return atomicMax(at_, v); }
+__device__ T fetch_and(T v, int order = 0) const { return atomicAnd(at_, v); }
+__device__ T fetch_or(T v, int order = 0) const { return atomicOr(at_, v); }
+__device__ T fetch_xor(T v, int order = 0) const { return atomicXor(at_, v); }
+__device__ bool compare_exchange_strong(T &seen, T v, int one = 0, int other = 0) const {
+T old = atomicCAS(at_, seen, v); bool done = old == seen; seen = old; return done; }
+__device__ bool compare_exchange_weak(T &seen, T v, int one = 0, int other = 0) const {
+T old = atomicCAS(at_, seen, v); bool done = old == seen; seen = old; return done; }
+__device__ T operator+=(T v) const { return atomicAdd(at_, v) + v; }
+__device__ T operator-=(T v) const { return atomicAdd(at_, -v) - v; }
+__device__ T operator++() const { return atomicAdd(at_, (T)1) + 1; }
+__device__ T operator++(int) const { return atomicAdd(at_, (T)1); }
+__device__ T operator--() const { return atomicAdd(at_, (T)-1) - 1; }
+__device__ T operator--(int) const { return atomicAdd(at_, (T)-1); } };
+}
+namespace cuda { namespace std {
+using ::cuda::memory_order_relaxed; using ::cuda::memory_order_acquire;
+using ::cuda::memory_order_release; using ::cuda::memory_order_acq_rel;
+using ::cuda::memory_order_seq_cst; } }
+"""
+_SCOPES = """
+namespace cuda { enum thread_scope { thread_scope_system, thread_scope_device,
+thread_scope_block, thread_scope_thread = 10 }; }
+"""
+_BARRIER = """
+namespace cuda {
+template <thread_scope S> struct barrier { unsigned long long state_;
+using arrival_token = unsigned long long;
+__device__ arrival_token arrive(int n = 1) { return 0; }
+__device__ void wait(arrival_token token) const { __syncthreads(); }
+__device__ void arrive_and_wait() { __syncthreads(); }
+__device__ void arrive_and_drop() {}
+friend __device__ void init(barrier *b, int n) {} };
+}
+"""
+_PIPELINE = """
+namespace cuda {
+enum pipeline_role { pipeline_role_producer, pipeline_role_consumer };
+template <thread_scope S, size_t N> struct pipeline_shared_state { unsigned long long state_[N]; };
+template <thread_scope S> struct pipeline { int stage_;
+__device__ void producer_acquire() { if constexpr (S != thread_scope_thread) __syncthreads(); }
+__device__ void producer_commit() {}
+__device__ void consumer_wait() { if constexpr (S != thread_scope_thread) __syncthreads(); }
+__device__ void consumer_release() {}
+__device__ bool quit() { return true; } };
+__device__ pipeline<thread_scope_thread> make_pipeline() {
+return pipeline<thread_scope_thread>{0}; }
+template <class G, thread_scope S, size_t N> __device__ pipeline<S> make_pipeline(
+const G &g, pipeline_shared_state<S, N> *state, int role = 0) { return pipeline<S>{0}; }
+template <int N, thread_scope S> __device__ void pipeline_consumer_wait_prior(pipeline<S> &p) {
+p.consumer_wait(); }
+}
+"""
 _ELSEWHERE = "namespace cuda { namespace std { using namespace ::std; } }\n"
 _USES_CONSTANTS = re.compile(
     rb"\bstd\s*::\s*(?:integral_constant|bool_constant|(?:true|false)_type)\b"
@@ -82,8 +172,14 @@ _USES_SEQUENCES = re.compile(
 )
 _OTHERS = (
     (re.compile(rb"\bstd\s*::\s*array\b"), _ARRAY),
+    (re.compile(rb"\bstd\s*::\s*span\b"), _SPAN),
     (re.compile(rb"\bstd\s*::\s*(?:pair|make_pair)\b"), _PAIR),
     (re.compile(rb"\bstd\s*::\s*(?:clamp|exchange|addressof)\b"), _FUNCTIONS),
+)
+_USES_CUDA = (
+    (re.compile(rb"\bcuda\s*::\s*atomic_ref\b"), _ATOMICS),
+    (re.compile(rb"\bcuda\s*::\s*barrier\b"), _BARRIER),
+    (re.compile(rb"\bcuda\s*::\s*(?:make_)?pipeline\b"), _PIPELINE),
 )
 # a trait whose object or derived class is used: `f(x, std::is_same<T, int>{})`
 _TRAIT = re.compile(
@@ -100,6 +196,8 @@ def used_by(code: bytes) -> str:
     text += "".join(map(_trait, sorted(traits)))
     text += _SEQUENCES if _USES_SEQUENCES.search(code) else ""
     text += "".join(classes for used, classes in _OTHERS if used.search(code))
+    cuda = "".join(classes for used, classes in _USES_CUDA if used.search(code))
+    text += _SCOPES + cuda if cuda else ""
     return text + _ELSEWHERE if text and re.search(rb"\bcuda\s*::\s*std\b", code) else text
 
 

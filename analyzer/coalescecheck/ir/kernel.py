@@ -74,6 +74,13 @@ class Access:
         return self.op is Op.LOAD and self.kind in ("plain", "vector") and not self.volatile
 
     @property
+    def lanes_asked(self) -> int:
+        """How many lanes give an address that counts: ``ldmatrix.x1`` and ``.x2`` take the rows of
+        one and two matrices of 8 from the first lanes (PTX ISA, "ldmatrix")."""
+        asked = {"x1": 8, "x2": 16} if self.kind == "ldmatrix" else {}
+        return asked.get(self.element[-2:], 32)
+
+    @property
     def unresolved_space(self) -> Space:
         """The space to file it under where no array tells one."""
         return Space.TEXTURE if self.kind == "texture" else Space.GLOBAL

@@ -21,6 +21,7 @@ from coalescecheck.lower.context import Callee, Context
 from coalescecheck.lower.ctypes import ArrayOf, CType, Leaf, Number, Pointer, Record
 from coalescecheck.lower.users_words import UsersWords
 from coalescecheck.lower.values import Members, Memory, Scalar, Value
+from coalescecheck.source import NOWHERE
 
 _OPAQUE = re.compile(r"(\*?)\b(opaque__\d+)\(")
 MAX_PIECE = 16  # bytes: the widest load or store up to sm_90
@@ -61,22 +62,25 @@ def register(
     volatile: bool = False,
     text: str | None = None,
 ) -> int:
-    """A new access; gives its id."""
+    """A new access; gives its id.  Of a library's code the call is shown that leads there."""
     if pieces is None:
         storage.followed(cx, ctype, node)
     number = len(cx.accesses)
-    sites = tuple(frame.call_site for frame in cx.frames if frame.call_site is not None)
+    sites = [frame.call_site for frame in cx.frames if frame.call_site is not None]
+    span = cx.span(node)
+    while span == NOWHERE and sites:
+        span, text = sites.pop(), f"{cx.frames[-1].name.rpartition('__')[2]}()"
     cx.accesses.append(
         Access(
             id=number,
-            span=cx.span(node),
+            span=span,
             op=op,
             pieces=tuple(c.piece for c in cut(ctype)) if pieces is None else pieces,
             index=_in_users_words(cx, source_text(cx, node) if text is None else text),
             element=str(ctype),
             kind=kind,
             atomic_op=atomic_op,
-            called_from=sites,
+            called_from=tuple(sites),
             volatile=volatile,
             unknown_width=ctypes.unknown_type(ctype),
         )

@@ -205,7 +205,8 @@ def texture(request: Request) -> Value:
 
 def matrix_load(request: Request) -> Value:
     """``__asm_ldmatrix_x4(address, &r0, …)``: every lane gives the address of a 16-byte row of
-    shared memory (PTX ISA, "ldmatrix"); what the registers receive is unknown."""
+    shared memory (PTX ISA, "ldmatrix"), the first 8 or 16 for ``_x1`` and ``_x2``; what the
+    registers receive is unknown."""
     address, *registers = request.values()
     access = accesses.register(
         request.cx,
@@ -216,6 +217,9 @@ def matrix_load(request: Request) -> Value:
         kind="ldmatrix",
         text=accesses.pointee_text(request.cx, request.args[0]),
     )
+    matrices = request.name.removeprefix("__asm_ldmatrix_")[:2]
+    known = request.cx.accesses[access]
+    request.cx.accesses[access] = replace(known, element=f"8x8 matrices {matrices}")
     row = request.cx.temporary(ir.U32)
     request.cx.emit(Load(access, 0, row, _as_address(request, address)))
     for register in registers:

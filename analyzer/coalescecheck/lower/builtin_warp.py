@@ -87,7 +87,13 @@ def _match(request: Request) -> Value:
     for pointer in values[2:]:  # int *pred of __match_all_sync
         place = places.dereference(request.cx, pointer, request.node)
         places.forget(request.cx, place, "__match_all_sync")
-    return Scalar(UINT, request.undefined(ir.U32, "the lanes that match"))
+    return Scalar(UINT, request.undefined(ir.U32, "computed from the lanes that match"))
+
+
+def _of_group(request: Request, uniform: bool) -> Value:
+    """What the front end cannot put in terms of a warp: values of some lanes, or which they are."""
+    request.values()
+    return request.unknown("taken from the lanes of a cooperative group", uniform=uniform)
 
 
 def _nothing(request: Request) -> Value:
@@ -113,7 +119,8 @@ _NOTHING = names(
     __threadfence __threadfence_block __threadfence_system __nanosleep printf vprintf assert
     __assert_fail __assertfail __builtin_assume __assume __pipeline_commit
     __pipeline_wait_prior __brkpt __prof_trigger __builtin_unreachable free
-    __asm_cp_async_commit_group __asm_cp_async_wait_group __asm_cp_async_wait_all
+    asm__cp_async_commit_group asm__cp_async_wait_group asm__cp_async_wait_all
+    asm__griddepcontrol_wait asm__griddepcontrol_launch_dependents
     """
 )
 
@@ -125,6 +132,8 @@ def table() -> dict[str, Handler]:
         "__syncwarp": partial(_barrier, scope="warp"),
         "__grid_sync": partial(_barrier, scope="grid"),
         "__activemask": _active_mask,
+        "__cg_of_lanes": partial(_of_group, uniform=False),
+        "__cg_of_warp": partial(_of_group, uniform=True),
         "__match_any_sync": _match,
         "__match_all_sync": _match,
         "clock": partial(_clock, type_=ir.I32),

@@ -86,7 +86,9 @@ def unknown_call(
     hides = not place and any(_reaches_memory(cx, value) for value in values)
     if any(array.space is Space.SHARED for array in cx.arrays.values()):
         cx.emit(Barrier("unknown", cx.span(node)))  # it may order what threads do there
-    if shown != "opaque":  # the front end has told why it made an opaque expression
+    if shown.startswith("asm__"):
+        pass  # the front end has told what inline PTX does
+    elif shown != "opaque":  # and why it made an opaque expression
         what = f"`{_written(shown) or 'a function pointer'}()` is not known"
         lost = "what it accesses is not seen, and " if hides else ""
         cx.warn(node, f"{what}: {lost}accesses through its result are unknown", hides=hides)
@@ -116,7 +118,11 @@ def _reaches_memory(cx: Context, value: Value) -> bool:
 
 
 def _forgotten_call(cx: Context, shown: str, values: list[Value], callee: Callee | None) -> Value:
-    reason = f"`{shown or 'a function pointer'}()` is not followed"
+    if shown == "opaque":
+        reason = "taken from an expression that is not understood"
+    else:
+        called = f"`{_written(shown)}()`" if shown else "a function pointer"
+        reason = f"taken from {called}, which is not followed"
     params = _parameter_types(callee)
     given_away.write_again(cx, reason)
     for index, value in enumerate(values):

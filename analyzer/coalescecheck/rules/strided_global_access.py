@@ -183,7 +183,23 @@ def _untried(analysis: KernelAnalysis, result: AccessResult) -> str:
         return f"a row of the block should fill a sector: blockDim.x a multiple of {lanes}"
     if isinstance(stride, int) and result.width_bytes < abs(stride) < SECTOR_BYTES:
         return "let neighbouring lanes use neighbouring elements"
+    if _with_shared(analysis, result):
+        verb = "load" if result.access.op == "load" else "store"
+        tile = "goes to" if verb == "load" else "comes from"
+        return f"the data {tile} shared memory: let neighbouring lanes {verb} neighbouring elements"
     swapped = [trial for trial in analysis.trials if trial.kind == "swap"]
     if any(trial.after[i] > cost for trial in swapped for i, cost in trial.before.items()):
         return "stage the data through a shared tile: swapped indices make another access worse"
     return "let threadIdx.x select the contiguous index, or stage the data through a shared tile"
+
+
+def _with_shared(analysis: KernelAnalysis, result: AccessResult) -> bool:
+    """Whether the statement copies between global and shared memory: ``tile[x][0] = in[n * x]``."""
+    other = {"load": "store", "store": "load"}.get(result.access.op)
+    place = (result.access.span.file, result.access.span.line, result.access.called_from)
+    return any(
+        r.space == "shared"
+        and r.access.op == other
+        and (r.access.span.file, r.access.span.line, r.access.called_from) == place
+        for r in analysis.accesses
+    )

@@ -233,7 +233,7 @@ class AccessUnit:
             if space is Space.LOCAL:
                 where = members[0].offsets
             elif space is Space.SHARED and access.kind == "ldmatrix":
-                lanes = lanes & (self._every % WARP_SIZE < _matrix_rows(access))
+                lanes = lanes & (self._every % WARP_SIZE < access.lanes_asked)
             request = Request(access, width, space, where, taint, array)
             self._recorder.record(request, requests_of(lanes), self._warps, self._space.array_bases)
 
@@ -339,11 +339,6 @@ def _lanes_and_arrays(parts: list[Part]) -> tuple[Bools, int | Ints]:
         lanes = lanes | _touched(part)
         arrays = np.where(part.lanes, part.array, arrays)
     return lanes, arrays
-
-
-def _matrix_rows(access: Access) -> int:
-    """ldmatrix reads the row addresses of 8 lanes per matrix; ``element`` ends in x1, x2, x4."""
-    return {"x1": 8, "x2": 16}.get(access.element[-2:], WARP_SIZE)
 
 
 def _where(part: Part, bits: int) -> Taint:

@@ -2,25 +2,28 @@
 
 A silent run of the body from placeholder values has shown how every variable changes in one
 iteration.  A constant step gives ``start + step*k``; a closed set of variables with constant
-starts (``s >>= 1``, ``buffer ^= 1``) is run through and becomes a table over k; a step that is
+starts (``s >>= 1``, ``buffer ^= 1``) is run through and becomes a table over k; halves of any
+start are ``start >> k``, and what goes round a ring is ``(start + step*k) % size``; a step that is
 the same for all lanes, or a new value with the lane part of the first, keeps the lane part and adds
 a uniform unknown; anything else becomes unknown, with the right uniform or varying flag.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from coalescecheck.ir import kernel as ir
 from coalescecheck.ir.types import ScalarType
 from coalescecheck.symbolic import operators as op
-from coalescecheck.symbolic.form import Context, Form, Symbol
+from coalescecheck.symbolic.form import ZERO, Context, Form, Symbol, number, single_atom
 from coalescecheck.symbolic.loop_tables import Change, Tables, run_through
 from coalescecheck.symbolic.state import State
 from coalescecheck.symbolic.trips import greatest_trips
 from coalescecheck.symbolic.values import Environment, Values
 
+SHIFTS = (1, 2, 3, 4)  # by which loops move a variable down
+MOST = 1 << 31  # of a variable that is halved, or goes round
 GENERATOR_COST = 8  # of evaluating one for one iteration, in variables that are copied
 
 
@@ -74,7 +77,8 @@ class ClosedForms:
         solution = self._solution(headers, updates, tables, k, mark, assigned)
         exact, limit = tables.trips is not None, tables.trips
         if not exact:
-            known = (self._limit(stmt, headers, solution, first, k), tables.most)
+            known = [self._limit(stmt, headers, solution, first, k), tables.most]
+            known += self._until_zero(stmt, headers, updates, first.condition)
             limit = min((most for most in known if most is not None), default=None)
         if limit is not None:
             high = max(limit - 1, 0) + (1 if stmt.test else 0)
@@ -122,6 +126,16 @@ class ClosedForms:
         ctx = self._ctx
         if update in (header.symbol, header.start):
             return header.base + header.start
+        halved = self._halved(header, update)
+        if halved:
+            return op.shift_right(ctx, header.start, k.scaled(halved))
+        turned = self._turned(header, update)
+        if turned is not None:
+            step, size = turned
+            later = op.floor_remainder(ctx, header.start + k.scaled(step), size)
+            high = ctx.bounds(header.start)[1]
+            inside = high is not None and high < size
+            return later if inside else op.select(ctx, op.truth(ctx, k), later, header.start)
         delta = update - header.symbol
         if self._is_linear(header, update, mark):
             return header.base + header.start + delta * k
@@ -136,6 +150,44 @@ class ClosedForms:
         opaque = self._values.opaque(type_, varying, reason)
         keeps_base = header.base.terms and not self._mentions_base(update)
         return header.base + opaque if keeps_base else opaque
+
+    def _halved(self, header: Header, update: Form) -> int:
+        """By how many bits a variable that is not negative moves down in an iteration: ``s /= 2``;
+        0 where it does not."""
+        ctx, symbol = self._ctx, header.symbol
+        low, high = ctx.bounds(header.start)
+        if header.base.terms or low is None or low < 0 or high is None or high >= MOST:
+            return 0
+        for bits in SHIFTS:
+            divisor = number(1 << bits)
+            quotients = (op.divide(ctx, symbol, divisor), op.shift_right(ctx, symbol, number(bits)))
+            if update in quotients:
+                return bits
+        return 0
+
+    def _turned(self, header: Header, update: Form) -> tuple[int, int] | None:
+        """The step and the size of a ring that a variable goes round: ``i = (i + 1) % 32``."""
+        atom = single_atom(self._ctx, update)
+        low, high = self._ctx.bounds(header.start)
+        if atom is None or header.base.terms or low is None or low < 0 or high is None:
+            return None
+        if atom.op not in ("fmod", "cmod") or not atom.args[1].is_constant:
+            return None
+        step, size = atom.args[0] - header.symbol, atom.args[1].constant
+        forward = step.is_constant and step.constant >= 0 and high + step.constant < MOST
+        return (step.constant, size) if forward else None
+
+    def _until_zero(
+        self, stmt: ir.Loop, headers: dict[str, Header], updates: dict[str, Form], condition: Form
+    ) -> Iterator[int]:
+        """Bounds on the iterations of a loop that ends when a variable that is halved is 0."""
+        for name, header in headers.items():
+            bits = self._halved(header, updates[name]) if name in updates else 0
+            if not bits or header.generator is None or not stmt.test_first:
+                continue
+            if self._ctx.substitute(condition, {header.generator: ZERO}) == ZERO:
+                most = self._ctx.bounds(header.start)[1] or 0
+                yield -(-most.bit_length() // bits)
 
     def _depends_on_iteration(self, form: Form, mark: int) -> bool:
         """Whether the form contains placeholders or unknowns made while the body ran."""

@@ -16,7 +16,7 @@ from coalescecheck.ir.types import ScalarType
 from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.cells import cell_array, cell_type, is_cell
 from coalescecheck.symbolic.closed_forms import ClosedForms, Header, Iteration
-from coalescecheck.symbolic.form import ZERO, Context, Form, Symbol
+from coalescecheck.symbolic.form import ZERO, Context, Form, Symbol, number
 from coalescecheck.symbolic.leaving import REASON
 from coalescecheck.symbolic.reach import LoopInfo
 from coalescecheck.symbolic.state import Frame, State
@@ -51,8 +51,14 @@ class LoopSolver:
         first, iteration, info, exact = solved
         info.steady = exact or all(falls(self._ctx, c, info.counter) for c in info.entry)
         endless = first.condition == op.ONE and not _may_wrap(stmt.condition)
-        trips = None if iteration.exits else trips_of(self._ctx, info, stmt.test_first)
+        trips = None if iteration.exits else self._trips(stmt, info, exact)
         return self._after(stmt, state, trips, iteration, info, assigned, endless)
+
+    def _trips(self, stmt: ir.Loop, info: LoopInfo, exact: bool) -> Form | None:
+        """The number of iterations; None where it is not known, or the test comes last."""
+        if exact and stmt.test_first and info.limit is not None:
+            return number(info.limit)
+        return trips_of(self._ctx, info, stmt.test_first)
 
     def _within(self, changes: frozenset[int]) -> frozenset[int]:
         """``changes`` as far as they are followed here."""

@@ -28,13 +28,14 @@ Bools = NDArray[np.bool_]
 @dataclass(frozen=True, slots=True)
 class Target:
     """The hardware question: which space, operation and width (bytes per lane) a request has,
-    and whether the L1 cache may serve it."""
+    whether the L1 cache may serve it, and how many lanes' addresses count."""
 
     space: Space
     op: Op
     width: int
     kind: str = "plain"
     may_hit_l1: bool = False
+    lanes: int = WARP_SIZE
 
     @property
     def has_l1(self) -> bool:
@@ -151,6 +152,7 @@ def _known(addresses: bytes, active: bytes, target: Target) -> Ints:
 
 def _measured(addresses: Ints, active: Bools, target: Target) -> Ints:
     table = np.zeros((len(COLUMNS), len(addresses)), np.int64)
+    active = active & (np.arange(WARP_SIZE) < target.lanes)
     units, ideal, lines, degree, asked, l1_data, l1_tag, together, distinct = table
     asked[:] = active.sum(axis=1, dtype=np.int64) * target.width
     if target.space is Space.SHARED:

@@ -61,7 +61,9 @@ class ParameterCounter:
         data = symbol.kind == "data" or reason_of(self._ctx, question)
         certainty = "exact-symbolic"
         if data and outcome.units.min != outcome.units.max:
-            certainty = "data-dependent"
+            # where a launch lets a pointer begin can be told, what memory holds cannot
+            launched = symbol.kind == "data" and self._givable.divisible(symbol)
+            certainty = "bounded" if launched else "data-dependent"
         return replace(
             outcome,
             certainty=certainty,

@@ -1,15 +1,17 @@
 """Which per-thread arrays can live in registers.
 
 In: where accesses point.  A register has no address, so an array with one index that is no
-constant after unrolling is in local memory, for all its accesses.  The fragments of wmma are
-registers by definition: their number of elements is a constant of the compiler.
+constant after unrolling is in local memory, for all its accesses.  Reading one of several
+variables, ``c ? a : b``, selects a value and needs no address (seen in PTX of nvcc 13), unlike
+the elements of arrays and stores.  The fragments of wmma are registers by definition: their
+number of elements is a constant of the compiler.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from coalescecheck.ir.kernel import Kernel, Space
+from coalescecheck.ir.kernel import Kernel, Op, Space
 from coalescecheck.symbolic.form import Context, Symbol
 from coalescecheck.symbolic.reach import Reach
 
@@ -23,6 +25,8 @@ class Registers:
         arrays = [a for a in kernel.arrays.values() if a.space is Space.LOCAL]
         self._fragments = frozenset(a.name for a in arrays if a.element.startswith("wmma"))
         private = {a.name for a in arrays} - self._fragments
+        self._variables = frozenset(a.name for a in arrays if not a.dims)
+        self._loads = {a.id for a in kernel.accesses if a.op is Op.LOAD}
         self._spilled: set[str] = set()
         for reach in reaches if private else ():
             names = self._bases(reach)
@@ -38,6 +42,7 @@ class Registers:
             for _, symbol in self._ctx.symbols(reach.address):
                 counts = symbol.kind == "counter" and symbol.high is not None
                 in_memory = symbol.name in self._spilled
+                counts = counts or self._chooses(reach)
                 if in_memory if symbol.kind == "base" else not counts:
                     return False
         return True
@@ -61,9 +66,23 @@ class Registers:
         return any(
             not self._is_constant(reach, g, symbol)
             for reach in reaches
+            if not self._chooses(reach)
             for g, symbol in self._ctx.symbols(reach.address)
             if symbol.kind != "base"
         )
+
+    def _chooses(self, reach: Reach) -> bool:
+        """Whether a load reads one place of one of several variables: ``c*(&a - &b) + &b + 4``."""
+        places = [monomial for monomial in reach.address.terms if monomial]
+        return (
+            reach.access in self._loads
+            and self._bases(reach) <= self._variables
+            and all(any(self._is_base(g) for g in monomial) for monomial in places)
+        )
+
+    def _is_base(self, g: int) -> bool:
+        symbol = self._ctx.generators[g]
+        return isinstance(symbol, Symbol) and symbol.kind == "base"
 
     def _is_constant(self, reach: Reach, g: int, symbol: Symbol) -> bool:
         """Whether a symbol is a number the compiler knows, or may be for all that is known."""

@@ -39,6 +39,7 @@ def sample_lanes(counter: Counter, question: Question) -> Sample:
         active = counter.lanes.exists.copy()
         for guard in guards:
             active &= np.broadcast_to(evaluator.form(guard) != 0, (1, *active.shape))[0]
+        active &= np.arange(active.shape[1]) < question.target.lanes
         if active.any():
             offsets = np.broadcast_to(evaluator.form(known), (1, *active.shape))[0]
             warp = int(active.sum(axis=1).argmax())

@@ -285,7 +285,8 @@ class _Summarizer:
         """The numbers of one access; what is asked again, such as ``a[i]`` twice in one place, is
         answered once."""
         reached = [(r.piece, r.address, r.path, r.fits, *map(id, r.loops)) for r in reaches]
-        key = (access.op, access.kind, access.pieces, access.may_hit_l1, array, space, *reached)
+        kind = (access.op, access.kind, access.pieces, access.may_hit_l1, access.lanes_asked)
+        key = (*kind, array, space, *reached)
         known = self._answers.get(key)
         if known is None:
             known = self._answers[key] = self._answer(access, reaches, array, space)
@@ -302,7 +303,8 @@ class _Summarizer:
         questions: list[Question] = []
         for reach in reaches:
             piece = access.pieces[reach.piece]
-            target = Target(space, access.op, piece.width, access.kind, access.may_hit_l1)
+            lanes = access.lanes_asked if space is Space.SHARED else WARP_SIZE
+            target = Target(space, access.op, piece.width, access.kind, access.may_hit_l1, lanes)
             moved = replace(reach, address=self._from_start(reach.address))
             step = self._base_step(reach, piece.width)
             asked = self._pieces.question(moved, target, step)

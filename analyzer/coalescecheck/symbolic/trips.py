@@ -39,9 +39,28 @@ def falls(ctx: Context, condition: Form, counter: int) -> bool:
     if counter not in ctx.leaves(condition):
         return True
     argument, negated = _inequality(ctx, condition)
+    if argument is not None and _is_of_halves(ctx, argument, counter, negated):
+        return True
     line = None if argument is None or negated else _line(ctx, argument, counter)
     slope = None if line is None else ctx.bounds(line.slope)[0]
     return slope is not None and slope >= 0
+
+
+def _is_of_halves(ctx: Context, argument: Form, counter: int, negated: bool) -> bool:
+    """``n >> k > rest`` and ``n >> k != 0``: it only becomes smaller, and stays 0."""
+    moving = {m: c for m, c in argument.terms.items() if counter in ctx.leaves(Form({m: 1}))}
+    if len(moving) != 1 or (negated and len(argument.terms) > 1):
+        return False
+    (monomial, coefficient), *_ = moving.items()
+    atom = ctx.generators[monomial[0]]
+    if len(monomial) != 1 or not isinstance(atom, Atom) or atom.op != "shr":
+        return False
+    number_, shift = atom.args
+    low = ctx.bounds(number_)[0]
+    slope = shift.terms.get((counter,), 0)
+    grows = shift.terms == {(counter,): slope} and slope > 0
+    still = low is not None and low >= 0 and counter not in ctx.leaves(number_)
+    return grows and still and (negated or coefficient < 0)
 
 
 def holds_before(ctx: Context, condition: Form, counter: int, count: Form) -> Form | None:

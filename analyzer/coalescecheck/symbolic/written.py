@@ -5,7 +5,7 @@ Guards and assumptions are for readers; what is computed with has SymPy's syntax
 
 from __future__ import annotations
 
-from coalescecheck.symbolic.form import Atom, Context, Form, Symbol
+from coalescecheck.symbolic.form import ONE, Atom, Context, Form, Symbol
 from coalescecheck.symbolic.render import Renderer
 
 _SIGNS = {"cdiv": "/", "cmod": "%", "and": "&", "or": "|", "xor": "^", "shl": "<<", "shr": ">>"}
@@ -43,6 +43,8 @@ class Written(Renderer):
         left = Form({m: c for m, c in atom.args[0].terms.items() if c > 0})
         right = -Form({m: c for m, c in atom.args[0].terms.items() if c < 0})
         symbol = _COMPARED[atom.op, negated]
+        if symbol == "<" and right.constant == 1 and not right.is_constant:  # `n < i + 1`
+            left, right, symbol = right - ONE, left, ">="
         if left.is_constant:
             left, right, symbol = right, left, _TURNED.get(symbol, symbol)
         return f"{self.text(left)} {symbol} {self.text(right)}"

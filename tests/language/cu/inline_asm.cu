@@ -47,6 +47,12 @@ __global__ void matrices(unsigned *out)
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"  // expect: tile load wavefronts=8
                  : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
                  : "r"(at));
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"  // expect: tile load wavefronts=4
+                 : "=r"(a), "=r"(b)
+                 : "r"(at));
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"  // expect: tile load wavefronts=2
+                 : "=r"(c)
+                 : "r"(at));
     out[lane] = a + b + c + d;  // expect: out store sectors=4
 }
 

@@ -122,12 +122,13 @@ def _of_name(values: HostValues, node: Node, context: Context, depth: int) -> Ar
     declaration = values.scopes.resolve(node_text(node), node)
     if declaration is None:
         declaration = _out_of_line_member(values, node)
-    return None if declaration is None else _of_declaration(values, declaration, context, depth)
+    return None if declaration is None else type_of_declaration(values, declaration, context, depth)
 
 
-def _of_declaration(
-    values: HostValues, declaration: Declaration, context: Context, depth: int
+def type_of_declaration(
+    values: HostValues, declaration: Declaration, context: Context, depth: int = 0
 ) -> ArgumentType | None:
+    """The type of a variable, None where its declaration does not say it."""
     if declaration.kind not in ("variable", "parameter", "member"):
         return None
     if any(s not in POINTERS and s != "reference_declarator" for s in declaration.shape):
@@ -166,12 +167,14 @@ def _of_member(values: HostValues, node: Node, context: Context, depth: int) -> 
     if node_text(owner) == "this":
         declaration = values.scopes.resolve(node_text(field), node)
         declaration = declaration or _out_of_line_member(values, field)
-        return None if declaration is None else _of_declaration(values, declaration, context, depth)
+        if declaration is None:
+            return None
+        return type_of_declaration(values, declaration, context, depth)
     found = argument_type(values, owner, context, depth + 1)
     if found is None or "<" in found.base:
         return None
     member = _member(values, found.base.rsplit("::", 1)[-1], node_text(field))
-    return None if member is None else _of_declaration(values, member, Context(), depth)
+    return None if member is None else type_of_declaration(values, member, Context(), depth)
 
 
 def _member(values: HostValues, class_name: str, name: str) -> Declaration | None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from coalescecheck.frontend.host.values import HostValues
 
 _AROUND_NAMES = ("qualified_identifier", "field_expression", "dependent_name")
+_DECLTYPE = re.compile(r"\bdecltype\s*\(\s*([A-Za-z_]\w*)\s*\)")
 _MAX_ALIASES = 4  # local aliases of one another
 _OPEN_SCOPES = ("translation_unit", "linkage_specification", "template_declaration")
 
@@ -92,6 +93,7 @@ def spelled(values: HostValues, type_: Node, context: Context) -> str | None:
     it: template parameters and local aliases are replaced, types of the namespaces around are
     qualified.  None if one is not known."""
     source = plain_uses(node_text(type_), context)
+    source = _DECLTYPE.sub(lambda d: values.type_of(d[1], type_, context) or d[0], source)
     if "decltype" in source:
         return None  # it speaks of variables around it
     names: dict[str, str | None] = {name: b.source for name, b in context.bound.items()}

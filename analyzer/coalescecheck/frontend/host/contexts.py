@@ -60,6 +60,16 @@ def contexts(values: HostValues, node: Node, depth: int = 0) -> list[Context]:
     ]
 
 
+def by_call(values: HostValues, node: Node, context: Context) -> list[Context]:
+    """``context``, for each call of the function around ``node`` on its own."""
+    function = enclosing_function(node)
+    if function is None:
+        return []
+    here = function == context.function
+    calls = context.calls if here else calls_of(values.scopes, function) or ()
+    return [Context(function, context.bound, (call,)) for call in calls]
+
+
 def _nothing_known(alternatives: Sequence[Mapping[str, Bound]]) -> dict[str, Bound]:
     return {name: Bound() for alternative in alternatives for name in alternative}
 

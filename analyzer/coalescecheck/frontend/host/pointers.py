@@ -1,7 +1,7 @@
 """Pointer arguments that do not point to the start of an allocation.
 
 In: an argument of a launch.  Out: whether it is a pointer plus something, and how many
-elements.  It must not know element sizes: only the kernel's parameter list has types.
+elements of the type that the argument points to.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
+from coalescecheck.frontend.ctypes_lp64 import size_of_type
+from coalescecheck.frontend.host.argument_types import argument_type
 from coalescecheck.frontend.host.callers import calls_of
 from coalescecheck.frontend.host.scopes import declared_name, expressions, node_text, parameters
 
@@ -20,6 +22,7 @@ Moved = tuple[bool, "int | None"]
 Seen = tuple[object, ...]  # variables on the way here
 _BASE: Moved = (False, 0)
 _UNKNOWN: Moved = (True, None)
+POINTER_BYTES = 8
 _MAX_DEPTH = 6  # pointers copied from one another
 
 
@@ -48,7 +51,7 @@ def pointer_offset(values: HostValues, node: Node, seen: Seen = ()) -> Moved:
 
 
 def _through_cast(values: HostValues, node: Node, seen: Seen) -> Moved:
-    """A cast may change the element size: only an offset of zero survives it."""
+    """A cast may change the element size, by which an offset is divided anew."""
     inner = node.child_by_field_name("value")
     if node.type == "call_expression":
         function = node_text(node.child_by_field_name("function"))
@@ -58,7 +61,20 @@ def _through_cast(values: HostValues, node: Node, seen: Seen) -> Moved:
     if inner is None:
         return _BASE
     moved, offset = pointer_offset(values, inner, seen)
-    return (moved, 0) if offset == 0 else _UNKNOWN
+    if offset == 0:
+        return moved, 0
+    before, after = _element_size(values, inner), _element_size(values, node)
+    if offset is None or before is None or after is None or offset * before % after:
+        return _UNKNOWN
+    return True, offset * before // after
+
+
+def _element_size(values: HostValues, pointer: Node) -> int | None:
+    """Bytes of what a pointer points to."""
+    type_ = argument_type(values, pointer, values.context)
+    if type_ is None or not type_.depth:
+        return None
+    return POINTER_BYTES if type_.depth > 1 else size_of_type(type_.base)
 
 
 def _sum(values: HostValues, node: Node, seen: Seen) -> Moved:

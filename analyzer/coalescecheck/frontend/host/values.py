@@ -12,6 +12,7 @@ from tree_sitter import Node
 
 from coalescecheck.frontend.constants import binary, evaluate_value
 from coalescecheck.frontend.ctypes_lp64 import INT, UINT, CType, Value, convert, parse_type
+from coalescecheck.frontend.host.argument_types import type_of_declaration
 from coalescecheck.frontend.host.binding import Context, plain_uses, template_arguments
 from coalescecheck.frontend.host.callers import calls_of
 from coalescecheck.frontend.host.functions import call_function
@@ -25,6 +26,7 @@ from coalescecheck.frontend.host.scopes import (
     parameters,
     template_parameters,
 )
+from coalescecheck.frontend.host.supposed import suppositions
 from coalescecheck.frontend.host.type_names import TypeNames
 from coalescecheck.frontend.host.writes import Write, Writes
 from coalescecheck.frontend.unit import Unit
@@ -44,19 +46,40 @@ class HostValues:
     def __init__(self, unit: Unit) -> None:
         self.scopes = Scopes(unit)
         self.types = TypeNames(self.scopes)
-        self.writes = Writes(self.scopes, self._truth)
+        self.writes = Writes(self.scopes, self.truth)
         self.instances: dict[tuple[int, int], list[Context]] = {}  # by template, see ``contexts``
         self._active: list[_Key] = []
         self._known: dict[_Key, Value | None] = {}
         self._steps = 0
         self._context = Context()
+        self._supposed: dict[int, Value] = {}  # by declaration
 
     def bind(self, context: Context) -> None:
         """Evaluate what follows inside this instance of a function template."""
         self._steps = 0
-        if context != self._context:
+        if context != self._context or self._supposed:
             self._known.clear()
             self._context = context
+            self._supposed = {}
+
+    def suppose(self, place: Node) -> bool:
+        """Evaluate what follows as it is where the branches around ``place`` lead there; whether
+        they do."""
+        found = suppositions(self, place)
+        if found:
+            self._supposed = found
+            self._known.clear()
+        return found is not None
+
+    @property
+    def context(self) -> Context:
+        """The instance of a function template that is evaluated."""
+        return self._context
+
+    @property
+    def supposes(self) -> bool:
+        """Whether branches around the place tell anything."""
+        return bool(self._supposed)
 
     def integer(self, node: Node) -> int | None:
         """The integer an expression always has; floating values are no integers."""
@@ -94,6 +117,15 @@ class HostValues:
             name = found
         return None
 
+    def type_of(self, name: str, use: Node, context: Context) -> str | None:
+        """Source of the type of a variable that is no reference."""
+        declaration = self.scopes.resolve(name, use)
+        if declaration is None or "reference_declarator" in declaration.shape:
+            return None
+        found = type_of_declaration(self, declaration, context)
+        const = "const " if declaration.is_constant else ""
+        return None if found is None else const + found.base + "*" * found.depth
+
     def declared_type(self, declaration: Declaration) -> CType | None:
         """The arithmetic type of a declaration; None for auto, classes and pointers."""
         known = parse_type(declaration.type)
@@ -118,7 +150,10 @@ class HostValues:
 
     # -- names -------------------------------------------------------------------------
 
-    def _truth(self, condition: Node) -> bool | None:
+    def truth(self, condition: Node | None) -> bool | None:
+        """Whether a condition always holds."""
+        if condition is None:
+            return None
         inner = condition.child_by_field_name("value") or condition
         value = self.value(inner)
         return None if value is None else bool(value.number)
@@ -152,6 +187,8 @@ class HostValues:
 
     def _variable(self, declaration: Declaration, use: Node, component: str | None) -> Value | None:
         """The value of a variable (or of one component of a dim3) at ``use``."""
+        if declaration.name.id in self._supposed:
+            return self._supposed[declaration.name.id]
         key = (declaration.name.id, use.id, component)
         if key in self._known:
             return self._known[key]
@@ -354,8 +391,7 @@ class HostValues:
         return self._scalar(self.value(node), component)
 
     def _truth_of(self, conditional: Node) -> bool | None:
-        condition = conditional.child_by_field_name("condition")
-        return self._truth(condition) if condition is not None else None
+        return self.truth(conditional.child_by_field_name("condition"))
 
     def _listed(self, arguments: Node | None, component: str) -> Value | None:
         """dim3's constructor: what is not given is 1; one dim3 given is copied."""

@@ -34,6 +34,9 @@ _MAKERS = {
     "this_cluster": GroupType("cluster"),
     "coalesced_threads": GroupType("coalesced"),
 }
+_COLLECTIVES = frozenset({"reduce", "inclusive_scan", "exclusive_scan"})
+_WARP = GroupType("tile", 32)
+_OF_LANES = frozenset({"thread_rank", "size", "num_threads", "meta_group_rank", "meta_group_size"})
 _FULL = Ex("0xffffffffu", types.UINT, pure=True)
 _SHUFFLES = {"shfl": "__shfl_sync", "shfl_up": "__shfl_up_sync",
              "shfl_down": "__shfl_down_sync", "shfl_xor": "__shfl_xor_sync"}  # fmt: skip
@@ -87,14 +90,16 @@ def function(
         if not explicit and len(arguments) > 1 and arguments[1].value is not None:
             size = int(arguments[1].value.number)
         return Ex("0", GroupType("tile", size or 0), pure=True)
-    if not arguments or not isinstance(arguments[0].type, GroupType):
+    if not arguments or not isinstance(arguments[0].type, GroupType) or name == "make_pipeline":
         return None
     group = arguments[0].type
     rest = arguments[1:]
     if name == "sync":
         return method(session, group, "sync", [], node)
-    if name == "reduce" and rest:
-        return session.opaque_named("cooperative_groups__reduce", rest[:1], rest[0].decayed, node)
+    if name in _COLLECTIVES and rest:
+        same = group == _WARP and name == "reduce"
+        called = "__cg_of_warp" if same else "__cg_of_lanes"
+        return session.opaque_named(called, rest[:1], rest[0].decayed, node)
     if name in ("wait", "wait_prior"):
         return session.opaque_named(f"cooperative_groups__{name}", [], types.VOID, node)
     kept = [a for a in rest if not isinstance(a.type, types.Record | types.Closure)]
@@ -129,6 +134,11 @@ def method(session: Session, group: GroupType, name: str, arguments: list[Ex], n
             known.value,
             pure=True,
         )
+    if group.size or group.kind == "coalesced":
+        if name in _SHUFFLES and arguments:
+            return session.opaque_named("__cg_of_lanes", arguments, arguments[0].decayed, node)
+        if name in _OF_LANES or name in _VOTES:
+            return session.opaque_named("__cg_of_lanes", arguments, types.UINT, node)
     return session.say_opaque(f"`{name}()` of a cooperative group", arguments, types.UINT, node)
 
 

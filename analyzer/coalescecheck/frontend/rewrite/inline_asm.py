@@ -34,6 +34,9 @@ _STORE = re.compile(
 )
 _GUARD = re.compile(r"setp\.(ne|eq)\.[bsu]\d+\s+(\w+)\s*,\s*%(\d+)\s*,\s*0\s*;")
 _PREDICATE = re.compile(r"@(!?)(\w+)\s")  # fmt: skip
+# instructions on floating values, and those that touch no data in memory
+_ARITHMETIC = re.compile(r"\W*(mma|wmma\.mma|cvt|ex2|lg2|rcp|rsqrt|sqrt|sin|cos|tanh|fma)\.")
+_NO_DATA = re.compile(r"\W*(mbarrier|prefetch\w*|applypriority|discard)\b")
 _BARRIER = re.compile(r"^\s*(bar|barrier)\.sync\s+0\s*;?\s*$")
 _SCALARS = {
     ("f", 32): types.FLOAT, ("f", 64): types.DOUBLE, ("s", 32): types.INT,
@@ -191,10 +194,14 @@ class InlineAsm:
     def _unknown(self, code: str, outputs: list[Ex], inputs: list[Ex], node: Node, env: Env) -> Ex:
         """Other PTX: every output becomes unknown."""
         word = re.match(r"\W*([a-z][\w.]*)", code)
+        if "[" in code and not _NO_DATA.match(code):
+            what = f"`{word[1] if word else 'asm'}` of inline assembly is not followed"
+            self._s.say(node, "warning", f"{what}: what it accesses is not seen", hides=True)
         stem = c_name(types.mangled(["asm", (word[1] if word else "code").replace(".", "_")]))
         if not outputs:
             return self._s.opaque_named(stem, inputs, types.VOID, node)
-        self._s.say(node, "note", "inline assembly is not followed: its outputs are unknown")
+        if not _ARITHMETIC.match(code):
+            self._s.say(node, "note", "inline assembly is not followed: its outputs are unknown")
         total: Ex | None = None
         for output in outputs:
             result = types.unqualified(output.decayed)

@@ -82,6 +82,11 @@ _SUBSTITUTES = (
         b"",
     ),
 )
+_CONCEPT = re.compile(rb"\bconcept\s+(\w+)\s*=")
+_STANDARD_CONCEPTS = (
+    b"std::integral", b"std::floating_point", b"std::signed_integral", b"std::unsigned_integral",
+    b"std::invocable", b"std::same_as", b"std::convertible_to", b"std::derived_from",
+)  # fmt: skip
 # same precedence; whoever emits an operator looks at the original code
 _STAND_INS = {"*": b"/", "&": b"^", "<": b">"}
 _ROUNDS = 4  # one misread expression may hide another
@@ -97,6 +102,7 @@ def repaired(code: bytes, tree: Tree) -> Tree:
             group = match.lastindex or 0
             start, end = match.span(group)
             edits.put(start, replacement.ljust(end - start))
+    _constrained(edits)
     join_names(edits)
     edits.parsed()
     names = DeclaredNames(edits)
@@ -108,6 +114,19 @@ def repaired(code: bytes, tree: Tree) -> Tree:
         if not edits.parsed():
             break
     return edits.tree
+
+
+def _constrained(edits: Edits) -> None:
+    """``template <std::integral T>`` reads as a number of a type ``std::integral``: ``class`` in
+    place of a concept that is long enough."""
+    concepts = [*_STANDARD_CONCEPTS, *_CONCEPT.findall(edits.code)]
+    if len(concepts) == len(_STANDARD_CONCEPTS) and b"std::" not in edits.code:
+        return
+    named = b"|".join(name for name in dict.fromkeys(concepts) if len(name) >= len(b"class"))
+    head = rb"[<,]\s*((?:\w+\s*::\s*)*(?:" + named + rb")(?:\s*<[^<>;{}()]*>)?)"
+    for match in re.finditer(head + rb"(?=(?:\s*\.\.\.)?\s*[A-Za-z_]\w*\s*[,>=])", edits.code):
+        start, end = match.span(1)
+        edits.put(start, b"class".ljust(end - start))
 
 
 def _disguise(edits: Edits, captured: Suspects, names: DeclaredNames) -> None:

@@ -24,7 +24,7 @@ from coalescecheck.frontend.host.scopes import (
     expressions,
     node_text,
 )
-from coalescecheck.frontend.host.values import HostValues
+from coalescecheck.frontend.host.values import FileConstant, HostValues
 from coalescecheck.frontend.unit import Unit
 from coalescecheck.launch import WARP_SIZE, Dim3, Launch
 from coalescecheck.source import Span
@@ -80,9 +80,11 @@ class LaunchSite:
         return self.span.line
 
 
-def find_launches(unit: Unit) -> tuple[LaunchSite, ...]:
-    """All launches in the file, in the order of the text."""
-    values = HostValues(unit)
+def find_launches(unit: Unit, constant: FileConstant | None = None) -> tuple[LaunchSite, ...]:
+    """All launches in the file, in the order of the text.
+
+    ``constant`` gives the values of source at file scope that only C++'s classes tell."""
+    values = HostValues(unit, constant)
     sites: list[LaunchSite] = []
     for call in _launch_calls(unit):
         for context in contexts(values, call):

@@ -19,7 +19,7 @@ from coalescecheck.frontend.mending import mended
 from coalescecheck.frontend.preprocess import preprocess
 from coalescecheck.frontend.reading import read_source, unsaved_source
 from coalescecheck.frontend.recovery import Damaged, isolate_damage
-from coalescecheck.frontend.rewrite import KernelDecl, rewrite_kernel
+from coalescecheck.frontend.rewrite import FileConstants, KernelDecl, rewrite_kernel
 from coalescecheck.frontend.syntax_errors import lost_kernels, syntax_errors
 from coalescecheck.frontend.unit import Unit
 from coalescecheck.source import Diagnostic, Span
@@ -42,7 +42,8 @@ def load_file(
     directives, complaints = find_directives(path, text)
     said = [*unit.diagnostics, *complaints]
     unit, kernels, damaged = isolate_damage(mended(unit))
-    sites = _found("finding launches", lambda: find_launches(unit), path, said)
+    constant = FileConstants(unit, kernels[0].top).value if kernels else None
+    sites = _found("finding launches", lambda: find_launches(unit, constant), path, said)
     said += lost_kernels(unit, kernels)
     said += _homeless(sites, kernels)
     loader = _Loader(unit, kernels, sites, templates)

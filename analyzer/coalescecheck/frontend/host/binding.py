@@ -87,11 +87,14 @@ def plain_uses(text: str, context: Context) -> str:
     return source
 
 
-def spelled(values: HostValues, type_: Node, context: Context) -> str | None:
+def spelled(
+    values: HostValues, type_: Node, context: Context, source: str | None = None
+) -> str | None:
     """Source of a type or template argument that means the same outside of the function around
     it: template parameters and local aliases are replaced, types of the namespaces around are
-    qualified.  None if one is not known."""
-    source = plain_uses(node_text(type_), context)
+    qualified.  None if one is not known.  ``source`` is read instead where something in it has
+    been replaced before."""
+    source = plain_uses(node_text(type_), context) if source is None else source
     if "decltype" in source:
         return None  # it speaks of variables around it
     names: dict[str, str | None] = {name: b.source for name, b in context.bound.items()}

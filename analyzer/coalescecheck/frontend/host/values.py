@@ -6,7 +6,7 @@ Out: values, or None for whatever might differ at run time.  It must not know ke
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tree_sitter import Node
 
@@ -15,6 +15,7 @@ from coalescecheck.frontend.ctypes_lp64 import INT, UINT, CType, Value, convert,
 from coalescecheck.frontend.host.binding import Context, plain_uses, template_arguments
 from coalescecheck.frontend.host.callers import calls_of
 from coalescecheck.frontend.host.functions import call_function
+from coalescecheck.frontend.host.outside import outside
 from coalescecheck.frontend.host.scopes import (
     Declaration,
     Scopes,
@@ -30,6 +31,9 @@ from coalescecheck.frontend.host.writes import Write, Writes
 from coalescecheck.frontend.unit import Unit
 from coalescecheck.launch import Dim3
 
+FileConstant = Callable[[str], "Value | None"]
+"""Source that means the same at file scope -> its value."""
+
 _Key = tuple[int, int, "str | None"]  # declaration, use, component
 _MAX_DEPTH = 24  # declarations followed one after another
 _MAX_STEPS = 4000  # look-ups for one launch; more is no launch configuration
@@ -41,7 +45,8 @@ _DIM3_MAX = 2**31 - 1  # the largest grid dimension there is
 class HostValues:
     """Evaluates host expressions of one unit."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: Unit, constant: FileConstant | None = None) -> None:
+        self._constant = constant
         self.scopes = Scopes(unit)
         self.types = TypeNames(self.scopes)
         self.writes = Writes(self.scopes, self._truth)
@@ -72,7 +77,13 @@ class HostValues:
             lambda name: self.name(name, node),
             call=self.call,
             type_name=lambda name: self.type_name(name, node),
+            other=self._outside,
         )
+
+    def _outside(self, node: Node) -> Value | None:
+        """The value of what needs C++'s classes and templates: found at file scope."""
+        source = outside(self, node, self._context) if self._constant is not None else None
+        return self._constant(source) if self._constant is not None and source else None
 
     def dim3(self, node: Node) -> Dim3 | None:
         """The dim3 an expression always has, an integer giving its x."""

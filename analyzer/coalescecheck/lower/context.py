@@ -87,6 +87,8 @@ class Context:
     arrays: dict[str, Array] = field(default_factory=dict)
     accesses: list[Access] = field(default_factory=list)
     params: list[Param] = field(default_factory=list)
+    parameter_types: dict[str, CType] = field(default_factory=dict)  # of arrays in parameters
+    elements: dict[str, Expr] = field(default_factory=dict)  # values in these, by name
     unknown_types: dict[str, str] = field(default_factory=dict)  # name: parameter that gives it
     diagnostics: dict[Diagnostic, None] = field(default_factory=dict)
     out: list[Stmt] = field(default_factory=list)

@@ -58,7 +58,7 @@ __global__ void atomics(int *out, float *sums, unsigned long long *wide, unsigne
     asm volatile("fence.acq_rel.gpu;\n");
     asm volatile("red.release.gpu.global.add.s32 [%0], %1;\n" ::"l"(out + 2 * i), "r"(1) : "memory");  // expect: out atomic sectors=8
     asm volatile("red.global.add.f32 [%0+8], %1;" ::"l"(sums + i), "f"(1.f));                          // expect: sums atomic sectors=5
-    asm volatile("red.async_free.add.noftz.f16x2 [%0], %1;" ::"l"(halves + i), "r"(0u));                // expect: halves atomic sectors=4
+    asm volatile("red.relaxed.gpu.global.add.noftz.f16x2 [%0], %1;" ::"l"(halves + i), "r"(0u));                // expect: halves atomic sectors=4
     asm volatile("atom.global.cas.b64 %0, [%1], %2, 7;" : "=l"(*wide) : "l"(wide + i), "l"(0ull));     // expect: wide atomic sectors=8; wide store sectors=1
     unsigned at = (unsigned)__cvta_generic_to_shared(&bins[2 * i % 256]);
     asm volatile("atom.shared.add.u32 %0, [%1], 1;" : "=r"(before) : "r"(at));  // expect: bins atomic wavefronts=2

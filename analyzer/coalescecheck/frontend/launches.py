@@ -17,6 +17,7 @@ from coalescecheck.frontend.host.argument_types import argument_type
 from coalescecheck.frontend.host.binding import Context, argument_of, template_arguments
 from coalescecheck.frontend.host.contexts import MAX_INSTANCES, contexts
 from coalescecheck.frontend.host.deduction import ArgumentType
+from coalescecheck.frontend.host.launch_config import configuration as launch_configuration
 from coalescecheck.frontend.host.null_pointers import is_null
 from coalescecheck.frontend.host.pointers import pointer_offset
 from coalescecheck.frontend.host.scopes import (
@@ -30,7 +31,8 @@ from coalescecheck.launch import WARP_SIZE, Dim3, Launch
 from coalescecheck.source import Span
 
 MAX_SHARED_BYTES = 1 << 20  # more than a block of any architecture can have
-_API = frozenset({"cudaLaunchKernel", "cudaLaunchCooperativeKernel"})
+_CONFIGURED = "cudaLaunchKernelEx"  # (&configuration, kernel, arguments...)
+_API = frozenset({"cudaLaunchKernel", "cudaLaunchCooperativeKernel", _CONFIGURED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,39 +162,49 @@ def _call_around(node: Node | None) -> Node | None:
     if node.type != "identifier":
         return None
     call = next((a for a in ancestors(node) if a.type == "call_expression"), None)
-    function = call.child_by_field_name("function") if call is not None else None
-    return call if node_text(function).rsplit("::", 1)[-1] in _API else None
+    return call if call is not None and _called(call) in _API else None
+
+
+def _called(call: Node) -> str:
+    """The last component of the name of what is called."""
+    return node_text(call.child_by_field_name("function")).rsplit("::", 1)[-1]
 
 
 def _site(unit: Unit, values: HostValues, call: Node, context: Context) -> LaunchSite | None:
     syntax = next((c for c in call.children if c.type == "kernel_call_syntax"), None)
     given = expressions(call.child_by_field_name("arguments"))
+    configuration: list[Node | None]
+    arguments: tuple[LaunchArgument, ...] | None = None
     if syntax is not None:
         function = call.child_by_field_name("function")
-        configuration = expressions(syntax)
-        arguments: tuple[LaunchArgument, ...] | None = tuple(
-            _argument(values, g, context) for g in given
-        )
+        configuration = [*expressions(syntax)]
+        arguments = tuple(_argument(values, g, context) for g in given)
+    elif _called(call) == _CONFIGURED:
+        if len(given) < 2:
+            return None
+        function = _kernel_of(given[1])
+        configuration = launch_configuration(values, given[0], call)
+        arguments = tuple(_argument(values, g, context) for g in given[2:])
     else:
         if len(given) < 3:
             return None
         function = _kernel_of(given[0])
         configuration = [given[1], given[2], *given[4:5]]
-        arguments = None
     if function is None or len(configuration) < 2:
         return None
     function = _behind_pointer(values, function)
     kernel = _bare_name(function)
     if kernel is None:
         return None
-    shared = values.integer(configuration[2]) if len(configuration) > 2 else 0
-    block, assumed = _block(values.dimensions(configuration[1]))
+    grid, threads, *rest = configuration
+    shared = 0 if not rest else values.integer(rest[0]) if rest[0] is not None else None
+    block, assumed = _block(values.dimensions(threads) if threads is not None else [None] * 3)
     return LaunchSite(
         kernel=kernel,
         template_args=tuple(
             argument_of(values, a, context).source for a in template_arguments(function)
         ),
-        grid=values.dim3(configuration[0]),
+        grid=values.dim3(grid) if grid is not None else None,
         block=block,
         shared=shared if shared is not None and 0 <= shared <= MAX_SHARED_BYTES else None,
         args=arguments,

@@ -29,7 +29,7 @@ def enter(cx: Context, place: Memory) -> Memory:
 
 def element(cx: Context, place: Memory, node: c_ast.Node | None) -> Scalar | None:
     """The value at a constant place of an array that is a parameter; None for other places."""
-    base, at = _split(place.address)
+    base, at = arith.root(place.address), arith.distance(place.address)
     if not isinstance(base, ArrayBase) or at is None or place.volatile or place.bits is not None:
         return None
     whole = cx.parameter_types.get(base.array)
@@ -63,16 +63,6 @@ def written(cx: Context, body: tuple[Stmt, ...]) -> Iterable[Hashable]:
 def demoted(array: str) -> Hashable:
     """The reason to give each thread a copy of the parameter that an array is in."""
     return ("parameter", array.split(".")[0])
-
-
-def _split(address: Expr) -> tuple[Expr, int | None]:
-    """What an address is a constant number of bytes from, and how many."""
-    base = arith.root(address)
-    if base is address:
-        return base, 0
-    rest = getattr(address, "right", None)
-    near = getattr(address, "left", None) is base and isinstance(rest, Expr)
-    return base, arith.constant_int(rest) if near and rest is not None else None
 
 
 def _named(ctype: CType, at: int, name: str) -> tuple[str, CType] | None:

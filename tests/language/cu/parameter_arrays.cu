@@ -50,3 +50,27 @@ void run(Shape s, Sizes t, float *p, int n)
     changed<<<1, 32>>>(t, p);
     changed_through_a_pointer<<<1, 32>>>(t, p);
 }
+
+// through operators and functions that are given constants
+template <typename T, int N> struct Row {
+    T e[N];
+    __device__ T &operator[](int i) { return e[i]; }
+    __device__ const T &at(int i) const { return e[i + 1]; }
+    __device__ T value(int i) const { if (i < 0) return e[0]; return e[i]; }
+};
+template <typename T> __device__ T counted(T *p, int i) { i++; return p[i]; }  // expect: n.e load wavefronts=1
+
+__global__ void through_functions(Row<int, 4> n, Row<float *, 2> p)
+{
+    int i = threadIdx.x;
+    p[1][i + 8 * n[3]] = 1.f;                       // expect: p.e[1] store sectors=4
+    p.at(0)[i + 8 * n.at(1)] = 2.f;                 // expect: p.e[1] store sectors=4
+    p[0][i + 8 * n.value(2)] = 3.f;                 // expect: p.e[0] store sectors=4
+    if (i < n[0]) p[0][2 * i] = 4.f;                // expect: p.e[0] store sectors=8,assumed
+    p[0][i + 8 * counted(n.e, 1)] = 5.f;            // expect: p.e[0] store sectors=4
+    int own[3] = {i, 2 * i, 3 * i};
+    Row<int, 3> row = {{i, 2 * i, 3 * i}};
+    p[1][own[2] - own[1]] = row[1] - row.at(0);     // expect: p.e[1] store sectors=4
+}
+
+void run_through(Row<int, 4> n, Row<float *, 2> p) { through_functions<<<1, 32>>>(n, p); }

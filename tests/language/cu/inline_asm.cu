@@ -81,8 +81,10 @@ __global__ void others(int *out)
     asm("mov.u32 %0, %%laneid;" : "=r"(lane));
     asm("mad.lo.u32 %0, %1, %1, %1;" : "=r"(result) : "r"(threadIdx.x));
     asm volatile("bar.sync 0;");
-    out[threadIdx.x] = result;  // expect: out store sectors=4
-    out[lane] = 1;              // expect: out store sectors=4
+    if (lane >= 16) asm volatile("exit;");
+    out[2 * lane] = 0;          // expect: out store sectors=4
+    out[threadIdx.x] = result;  // expect: out store sectors=2
+    out[lane] = 1;              // expect: out store sectors=2
     out[result] = 2;            // expect: out store data-dependent
 }
 

@@ -127,6 +127,8 @@ class InlineAsm:
             return self._s.operators.assign("=", outputs[0], lane, node, node, env)
         if _SILENT.match(code) and not outputs:
             return Ex("((void)0)", types.VOID, COMMA)
+        if re.match(r"[\s{]*exit\s*;", code):
+            return self._s.opaque_named("exit", [], types.VOID, node)
         if _TO_SHARED.search(code) and len(outputs) == 1 and len(operands) == 2:
             address = self._s.intrinsics.call("__cvta_generic_to_shared", operands[1:], node, env)
             return address and self._s.operators.assign("=", outputs[0], address, node, node, env)

@@ -19,6 +19,7 @@ from coalescecheck.frontend.host.contexts import MAX_INSTANCES, contexts
 from coalescecheck.frontend.host.deduction import ArgumentType
 from coalescecheck.frontend.host.launch_config import configuration as launch_configuration
 from coalescecheck.frontend.host.null_pointers import is_null
+from coalescecheck.frontend.host.passed_kernels import kernel_of, launched
 from coalescecheck.frontend.host.pointers import pointer_offset
 from coalescecheck.frontend.host.scopes import (
     ancestors,
@@ -91,9 +92,9 @@ def find_launches(unit: Unit, constant: FileConstant | None = None) -> tuple[Lau
     for call in _launch_calls(unit):
         for context in contexts(values, call):
             values.bind(context)
-            site = _site(unit, values, call, context)
-            if site is not None and site not in sites[-MAX_INSTANCES:]:
-                sites.append(site)
+            for site in _sites(unit, values, call, context):
+                if site not in sites[-MAX_INSTANCES:]:
+                    sites.append(site)
     return tuple(sites)
 
 
@@ -170,44 +171,61 @@ def _called(call: Node) -> str:
     return node_text(call.child_by_field_name("function")).rsplit("::", 1)[-1]
 
 
-def _site(unit: Unit, values: HostValues, call: Node, context: Context) -> LaunchSite | None:
+def _sites(unit: Unit, values: HostValues, call: Node, context: Context) -> Iterator[LaunchSite]:
+    """What one launch is in one instance of the templates around it: one site for each kernel
+    that is passed there."""
+    function, configuration, given = _read(values, call)
+    if function is None or len(configuration) < 2:
+        return
+    for kernel, there, here in launched(values, function, context):
+        name = _bare_name(kernel)
+        if name is None:
+            continue
+        values.bind(there)
+        arguments = tuple(argument_of(values, a, there).source for a in template_arguments(kernel))
+        values.bind(here)
+        yield _site(unit, values, call, name, arguments, configuration, given, here)
+
+
+def _read(
+    values: HostValues, call: Node
+) -> tuple[Node | None, list[Node | None], list[Node] | None]:
+    """What a launch names: the kernel, grid, block and shared bytes, and the arguments, None
+    where they are not written out."""
     syntax = next((c for c in call.children if c.type == "kernel_call_syntax"), None)
     given = expressions(call.child_by_field_name("arguments"))
-    configuration: list[Node | None]
-    arguments: tuple[LaunchArgument, ...] | None = None
     if syntax is not None:
-        function = call.child_by_field_name("function")
-        configuration = [*expressions(syntax)]
-        arguments = tuple(_argument(values, g, context) for g in given)
-    elif _called(call) == _CONFIGURED:
+        return call.child_by_field_name("function"), [*expressions(syntax)], given
+    if _called(call) == _CONFIGURED:
         if len(given) < 2:
-            return None
-        function = _kernel_of(given[1])
-        configuration = launch_configuration(values, given[0], call)
-        arguments = tuple(_argument(values, g, context) for g in given[2:])
-    else:
-        if len(given) < 3:
-            return None
-        function = _kernel_of(given[0])
-        configuration = [given[1], given[2], *given[4:5]]
-    if function is None or len(configuration) < 2:
-        return None
-    function = _behind_pointer(values, function)
-    kernel = _bare_name(function)
-    if kernel is None:
-        return None
+            return None, [], None
+        return kernel_of(given[1]), launch_configuration(values, given[0], call), given[2:]
+    if len(given) < 3:
+        return None, [], None
+    return kernel_of(given[0]), [given[1], given[2], *given[4:5]], None
+
+
+def _site(
+    unit: Unit,
+    values: HostValues,
+    call: Node,
+    kernel: str,
+    template_args: tuple[str | None, ...],
+    configuration: list[Node | None],
+    given: list[Node] | None,
+    context: Context,
+) -> LaunchSite:
     grid, threads, *rest = configuration
     shared = 0 if not rest else values.integer(rest[0]) if rest[0] is not None else None
     block, assumed = _block(values.dimensions(threads) if threads is not None else [None] * 3)
+    listed = given is not None and all(g.type != "parameter_pack_expansion" for g in given)
     return LaunchSite(
         kernel=kernel,
-        template_args=tuple(
-            argument_of(values, a, context).source for a in template_arguments(function)
-        ),
+        template_args=template_args,
         grid=values.dim3(grid) if grid is not None else None,
         block=block,
         shared=shared if shared is not None and 0 <= shared <= MAX_SHARED_BYTES else None,
-        args=arguments,
+        args=tuple(_argument(values, g, context) for g in given or ()) if listed else None,
         assumed=assumed,
         span=unit.span(call),
         node=call,
@@ -240,33 +258,6 @@ def _argument(values: HostValues, node: Node, context: Context) -> LaunchArgumen
     source = " ".join(node_text(node).split())
     null = is_null(values, node)
     return LaunchArgument(source, values.integer(node), moved, offset, type_, null)
-
-
-def _kernel_of(node: Node) -> Node | None:
-    """The kernel in ``(void*)k``, ``&k``, ``reinterpret_cast<void*>(k<3>)``."""
-    while True:
-        if node.type in ("identifier", "template_function", "qualified_identifier"):
-            return node
-        inner = node.child_by_field_name("value") or node.child_by_field_name("argument")
-        if inner is None and node.type == "call_expression":
-            inner = next(iter(expressions(node.child_by_field_name("arguments"))), None)
-        if inner is None and node.type == "parenthesized_expression":
-            inner = next(iter(expressions(node)), None)
-        if inner is None:
-            return None
-        node = inner
-
-
-def _behind_pointer(values: HostValues, function: Node) -> Node:
-    """``auto f = &k<3>; f<<<...>>>()`` launches k: follow a variable that is set once."""
-    if function.type != "identifier":
-        return function
-    declaration = values.scopes.resolve(node_text(function), function)
-    if declaration is None or declaration.kind != "variable" or declaration.init is None:
-        return function
-    if values.writes.of(declaration):
-        return function
-    return _kernel_of(declaration.init) or function
 
 
 def _bare_name(function: Node) -> str | None:

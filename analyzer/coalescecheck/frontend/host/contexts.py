@@ -150,6 +150,13 @@ def _arguments(
     return _bound(values, given, types, function, outer, heads)
 
 
+def arguments_of_call(
+    values: HostValues, call: Node, function: Node, outer: Context
+) -> dict[str, Bound]:
+    """What a call in the instance ``outer`` gives a function's own template parameters."""
+    return _arguments(values, call, function, outer, own_parameters(function))
+
+
 def _bound(
     values: HostValues,
     given: Sequence[Node],

@@ -84,6 +84,17 @@ CASES = {
         "void run(float *p) { caller<short>(p); }",
         ["1: ?"],
     ),
+    "what other files instantiate": (
+        "template <int M> void h(float *p) { k<M><<<1, M * 32>>>(p); }\n"
+        + "".join(f"extern template void h<{n}>(float *);" for n in range(5, 70))
+        + "template void h<4>(float *);",
+        ["4: 128"],
+    ),
+    "only what other files instantiate": (
+        "template <int M> void h(float *p) { k<M><<<1, M * 32>>>(p); }\n"
+        "extern template void h<2>(float *); extern template void h<3>(float *);",
+        ["2: 64", "3: 96"],
+    ),
     "known only at run time": (
         "void run(float *p, int N) { k<1><<<1, Traits<1>::threads * N>>>(p);\n"
         "k<2><<<1, twice(N)>>>(p); k<3><<<1, twice(32)>>>(p); }",

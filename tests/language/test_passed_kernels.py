@@ -18,9 +18,10 @@ CASES = {
     "a pointer, by helpers that are instances of templates": (
         "template <int W> void launch(kernel_t kernel, float *p, int grid) {\n"
         "dim3 block(32, W); kernel<<<grid, block>>>(p); }\n"
-        "template <int K> void run(float *p) { kernel_t f = k<K>; launch<K * 2>(f, p, 3); }\n"
+        "template <int K> void run(float *p) { constexpr int rows = K + 3;\n"
+        "kernel_t f = k<K>; launch<K * 2>(f, p, rows); }\n"
         "void all(float *p) { run<1>(p); run<2>(p); }",
-        ["1: 32x2 of 3", "2: 32x4 of 3"],
+        ["1: 32x2 of 4", "2: 32x4 of 5"],
     ),
     "anything that can be launched": (
         "template <typename F> void launch(F f, dim3 grid, dim3 block, float *p) {\n"

@@ -41,11 +41,13 @@ class Bound:
 @dataclass(frozen=True, slots=True)
 class Context:
     """An instance of ``function``: its template arguments and those of the templates around it,
-    and the calls that have them."""
+    and the calls that have them.  ``passed`` are what one call gives parameters, by their name and
+    for a dim3 its component: known where the caller is another instance."""
 
     function: Node | None = None
     bound: Mapping[str, Bound] = field(default_factory=dict)
     calls: tuple[Node, ...] = ()
+    passed: Mapping[tuple[str, str | None], Value | None] = field(default_factory=dict)
 
 
 def template_arguments(function: Node | None) -> list[Node]:

@@ -62,8 +62,9 @@ def _passed(values: HostValues, function: Node, context: Context, depth: int) ->
         for outer in contexts(values, call) if kernel is not None else ():
             if own and arguments_of_call(values, call, around, outer) != _of(context, around):
                 continue  # it belongs to another instance
-            here = Context(around, context.bound if own else {}, (call,))
             values.bind(outer)
+            passed = values.given(call, around)
+            here = Context(around, context.bound if own else {}, (call,), passed)
             for one in launched(values, kernel or function, outer, depth + 1):
                 found.append(Launched(one.kernel, one.there, here))
     return found or itself

@@ -288,6 +288,10 @@ class HostValues:
         listed = parameters(function)
         index = next((i for i, p in enumerate(listed) if p == declaration.holder), None)
         here = function == self._context.function
+        key = (node_text(declaration.name), component)
+        if here and key in self._context.passed:
+            passed = self._context.passed[key]
+            return passed if component else self._as_declared(passed, declaration)
         calls = list(self._context.calls) if here else calls_of(self.scopes, function)
         if index is None or not calls:
             return None
@@ -299,6 +303,16 @@ class HostValues:
                 return None
             found = value
         return found
+
+    def given(self, call: Node, function: Node) -> dict[tuple[str, str | None], Value | None]:
+        """What a call gives the parameters of a function, in the instance that is bound."""
+        listed = parameters(function)
+        names = [(i, p, declared_name(p)) for i, p in enumerate(listed)]
+        return {
+            (name, c): self._argument(call, i, p, c)
+            for i, p, name in names
+            for c in (None, *_COMPONENTS)
+        }
 
     def _argument(
         self, call: Node, index: int, parameter: Node, component: str | None

@@ -85,10 +85,11 @@ CASES = {
         ["1: ?"],
     ),
     "what other files instantiate": (
-        "template <int M> void h(float *p) { k<M><<<1, M * 32>>>(p); }\n"
-        + "".join(f"extern template void h<{n}>(float *);" for n in range(5, 70))
+        "template <int M, int B> void inner(float *p) { k<M><<<1, M * B>>>(p); }\n"
+        "template <int M> void h(float *p) { inner<M, 32>(p); inner<M, 64>(p); }\n"
+        + "".join(f"extern template void h<{n}>(float *);" for n in range(5, 50))
         + "template void h<4>(float *);",
-        ["4: 128"],
+        ["4: 128", "4: 256"],
     ),
     "only what other files instantiate": (
         "template <int M> void h(float *p) { k<M><<<1, M * 32>>>(p); }\n"

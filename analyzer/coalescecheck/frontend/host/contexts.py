@@ -81,21 +81,21 @@ def _of_template(
     """Found once however many calls lead there: wrappers of wrappers would be followed again
     along every path.  Where they are too many, those of other files are left to these."""
     found: dict[tuple[Bound, ...], Context] = {}
-    for elsewhere in (True, False):
-        found.clear()
-        for call, bound in _instances(values, function, heads, depth, elsewhere):
-            key = tuple(bound.values())
-            before = found[key].calls if key in found else ()
-            found[key] = Context(function, bound, before if call is None else (*before, call))
-        if len(found) <= MAX_INSTANCES:
-            break
+    for call, bound in _instances(values, function, heads, depth):
+        key = tuple(bound.values())
+        before = found[key].calls if key in found else ()
+        found[key] = Context(function, bound, before if call is None else (*before, call))
+    if len(found) > MAX_INSTANCES and values.elsewhere:
+        values.elsewhere = False
+        values.instances.clear()
+        return _of_template(values, function, heads, depth)
     if not found or len(found) > MAX_INSTANCES:
         return [Context(function, {declared_name(p): Bound() for p in heads})]
     return list(found.values())
 
 
 def _instances(
-    values: HostValues, function: Node, heads: list[Node], depth: int, elsewhere: bool
+    values: HostValues, function: Node, heads: list[Node], depth: int
 ) -> Iterator[tuple[Node | None, dict[str, Bound]]]:
     """The calls and explicit instantiations of a function template with their arguments."""
     if depth >= _MAX_DEPTH:
@@ -103,7 +103,7 @@ def _instances(
     for call in calls_of(values.scopes, function) or ():
         for outer in contexts(values, call, depth + 1):
             yield call, _arguments(values, call, function, outer, heads)
-    for explicit in instantiations(values.scopes, function, elsewhere=elsewhere):
+    for explicit in instantiations(values.scopes, function, elsewhere=values.elsewhere):
         values.bind(Context())
         given = template_arguments(_name_of(explicit))
         types: list[ArgumentType | None] = [declared_type(p) for p in parameters(explicit)]

@@ -50,6 +50,7 @@ class HostValues:
         self.scopes = Scopes(unit)
         self.types = TypeNames(self.scopes)
         self.writes = Writes(self.scopes, self._truth)
+        self.elsewhere = True  # whether templates that other files instantiate are looked at
         self.instances: dict[tuple[int, int], list[Context]] = {}  # by template, see ``contexts``
         self._active: list[_Key] = []
         self._known: dict[_Key, Value | None] = {}

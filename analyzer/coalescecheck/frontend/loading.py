@@ -22,6 +22,7 @@ from coalescecheck.frontend.recovery import Damaged, isolate_damage
 from coalescecheck.frontend.rewrite import FileConstants, KernelDecl, rewrite_kernel
 from coalescecheck.frontend.syntax_errors import lost_kernels, syntax_errors
 from coalescecheck.frontend.unit import Unit
+from coalescecheck.frontend.unknown_specifiers import without_unknown_specifiers
 from coalescecheck.source import Diagnostic, Span
 
 T = TypeVar("T")
@@ -40,7 +41,8 @@ def load_file(
     text = read_source(path) if unsaved is None else unsaved_source(unsaved, path)
     unit = preprocess(path, text, **preprocessing)
     directives, complaints = find_directives(path, text)
-    said = [*unit.diagnostics, *complaints]
+    unit, taken = without_unknown_specifiers(unit)
+    said = [*unit.diagnostics, *taken, *complaints]
     unit, kernels, damaged = isolate_damage(mended(unit))
     constant = FileConstants(unit, kernels[0].top).value if kernels else None
     sites = _found("finding launches", lambda: find_launches(unit, constant), path, said)

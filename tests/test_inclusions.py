@@ -87,3 +87,22 @@ def test_kernels_that_a_macro_makes_do_not_stand_for_others() -> None:
     Path("kernels.cu").write_text(made + "MAKE(a)\nMAKE(b)\n" + guarded)
     Path("main.cu").write_text("#define SMALL\n" + MAIN.format(name="kernels.cu", kernel="a"))
     assert {name for _, name, _ in kernels(analyze("."))} == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize("used", [True, False])
+def test_a_header_that_gathers_others_shows_nothing_twice(used: bool) -> None:
+    Path("parts").mkdir()
+    Path("parts/a.cuh").write_text(TEMPLATE.format(name="a"))
+    Path("parts/b.cuh").write_text("#pragma once\n" + TEMPLATE.format(name="b"))
+    Path("all.cuh").write_text('#include "parts/a.cuh"\n#include "parts/b.cuh"\n')
+    text = '#include "all.cuh"\n#include "parts/b.cuh"\nvoid f(int *p) { a<int><<<1, 32>>>(p); }\n'
+    Path("main.cu").write_text(text if used else text.replace("all.cuh", "parts/a.cuh"))
+    assert kernels(analyze(".")) == [("main.cu", "a", "32"), ("main.cu", "b", "None")]
+
+
+def test_kernels_that_only_a_gathering_header_leads_to_are_not_lost() -> None:
+    Path("a.cuh").write_text(TEMPLATE.format(name="a"))
+    Path("b.inl").write_text(TEMPLATE.format(name="b"))
+    Path("all.cuh").write_text('#include "a.cuh"\n#include "b.inl"\n')
+    Path("main.cu").write_text('#include "a.cuh"\nvoid f(int *p) { a<int><<<1, 32>>>(p); }\n')
+    assert ("all.cuh", "b", "None") in kernels(analyze("."))

@@ -62,7 +62,13 @@ def test_a_grid_may_be_wider_than_a_block() -> None:
 
 @pytest.mark.parametrize(
     ("text", "param"),
-    [("n=512", ("n", 512)), ("s.n = -1", ("s.n", -1)), ("N=0x200", ("N", 512)), ("n=+7", ("n", 7))],
+    [
+        ("n=512", ("n", 512)),
+        ("s.n = -1", ("s.n", -1)),
+        ("N=0x200", ("N", 512)),
+        ("n=+7", ("n", 7)),
+        ("s.d[2].m=4", ("s.d[2].m", 4)),
+    ],
 )
 def test_params(text: str, param: tuple[str, int]) -> None:
     assert parse_param(text) == param

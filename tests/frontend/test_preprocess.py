@@ -228,6 +228,15 @@ def test_a_header_of_a_usual_folder_is_a_guess_that_is_said(tmp_path: Path) -> N
     assert messages(preprocess(main, text, include_dirs=[first, second])) == []
 
 
+@pytest.mark.parametrize("folder", ["include", "includes", "inc", "src", "utils"])
+def test_folders_that_builds_pass(folder: str, tmp_path: Path) -> None:
+    (tmp_path / folder).mkdir()
+    (tmp_path / folder / "deep.h").write_text("int deep;\n")
+    (tmp_path / "csrc" / "part").mkdir(parents=True)
+    main = tmp_path / "csrc" / "part" / "main.cu"
+    assert b"int deep;" in preprocess(str(main), '#include "deep.h"\n').code
+
+
 def test_kernels_of_branches_that_are_not_taken_are_told() -> None:
     text = """#ifdef ON
 template <typename T>

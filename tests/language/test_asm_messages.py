@@ -41,14 +41,6 @@ void run(float *o, const float *i) { k<<<1, 32>>>(o, i); }
             ],
             "partial",
         ),
-        (
-            'asm volatile("red.global.add.f32 [%0], %1;" ::"l"(out), "f"(d));',
-            [
-                "`red.global.add.f32` of inline assembly is not followed: "
-                "what it accesses is not seen"
-            ],
-            "partial",
-        ),
         ('asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(at));', [], "analysed"),
     ],
 )

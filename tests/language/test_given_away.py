@@ -114,3 +114,23 @@ def counted(text: str, tmp_path: Path, after: str = "") -> tuple[str, int, int]:
     (access,) = [a for a in kernel.accesses if a.array == "a"]
     assert access.sectors is not None
     return access.certainty, access.sectors.min, access.sectors.max
+
+
+@pytest.mark.parametrize(
+    ("call", "counts"),
+    [("change(&s);", ("data-dependent", 1, 32)), ("see(s.n);", ("exact-symbolic", 4, 5))],
+)
+def test_arrays_in_parameters(call: str, counts: tuple[str, int, int], tmp_path: Path) -> None:
+    path = tmp_path / "kernel.cu"
+    path.write_text(
+        "struct S { int n[3]; };\n"
+        "extern __device__ void change(S *s);\n"
+        "extern __device__ void see(const int *n);\n"
+        f"__global__ void k(S s, float *p) {{ {call} p[threadIdx.x + s.n[1]] = 1; }}\n"
+        "void run(S s, float *p) { k<<<1, 32>>>(s, p); }\n"
+    )
+    (kernel,) = analyze(path).kernels
+    (store,) = [a for a in kernel.accesses if a.access.op == "store"]
+    assert store.sectors is not None
+    assert (store.certainty, store.sectors.min, store.sectors.max) == counts
+    assert store.verified.simulation != "disagrees"

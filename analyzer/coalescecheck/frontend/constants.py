@@ -46,7 +46,13 @@ Call = Callable[[Node, "Sequence[Value | None]"], "Value | None"]
 TypeName = Callable[[str], "str | None"]
 """A type name that is no builtin -> the builtin spelling it stands for."""
 
+Other = Callable[[Node], "Value | None"]
+"""A name or call that nothing else gives a value -> its value."""
+
 _MAX_DEPTH = 150  # nodes; deeper expressions are generated code, not launch bounds
+_OTHERS = frozenset(
+    {"qualified_identifier", "template_function", "sizeof_expression", "call_expression"}
+)
 _CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast"})
 _INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)([uUlLzZ]*)$")
 _FLOAT = re.compile(r"((?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?)([fFlL]?)$")
@@ -78,9 +84,10 @@ def evaluate_value(
     *,
     call: Call | None = None,
     type_name: TypeName | None = None,
+    other: Other | None = None,
 ) -> Value | None:
     """Like :func:`evaluate`, with the C type, floating constants included."""
-    return _Evaluator(lookup, call, type_name).value(node, 0)
+    return _Evaluator(lookup, call, type_name, other).value(node, 0)
 
 
 @lru_cache(maxsize=4096)
@@ -195,14 +202,23 @@ def _fit(number: int | float, to: CType) -> Value | None:
 class _Evaluator:
     """One evaluation: the callbacks, and a depth that keeps generated code from overflowing."""
 
-    def __init__(self, lookup: Lookup, call: Call | None, type_name: TypeName | None) -> None:
+    def __init__(
+        self, lookup: Lookup, call: Call | None, type_name: TypeName | None, other: Other | None
+    ) -> None:
         self._lookup = lookup
         self._call = call
         self._type_name = type_name
+        self._other = other
 
     def value(self, node: Node | None, depth: int) -> Value | None:
         if node is None or depth > _MAX_DEPTH:
             return None
+        found = self._own(node, depth)
+        if found is None and self._other is not None and node.type in _OTHERS:
+            return self._other(node)
+        return found
+
+    def _own(self, node: Node, depth: int) -> Value | None:
         match node.type:
             case "number_literal":
                 return _number(_text(node))

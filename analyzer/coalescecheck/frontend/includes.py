@@ -14,7 +14,16 @@ from coalescecheck.frontend.tokens import STRING, Token
 _PROJECT_DEPTH = 6  # folders above the includer that may be the project's root
 _ROOTS = ("", "include", "src")
 # Builds pass these as -I for headers that are named without a folder.
-_HEADER_FOLDERS = (*_ROOTS, "inc", "common", "Common", "common/inc", "common/include", "utils")
+_HEADER_FOLDERS = (
+    *_ROOTS,
+    "inc",
+    "includes",
+    "common",
+    "Common",
+    "common/inc",
+    "common/include",
+    "utils",
+)
 
 # Headers of the toolkit and the standard libraries: that they are not read is no news.
 _STANDARD_NAMES = """

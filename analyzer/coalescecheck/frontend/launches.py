@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd, prod
+from typing import NamedTuple
 
 from tree_sitter import Node
 
@@ -17,21 +18,24 @@ from coalescecheck.frontend.host.argument_types import argument_type
 from coalescecheck.frontend.host.binding import Context, argument_of, template_arguments
 from coalescecheck.frontend.host.contexts import MAX_INSTANCES, by_call, contexts
 from coalescecheck.frontend.host.deduction import ArgumentType
+from coalescecheck.frontend.host.launch_config import configuration as launch_configuration
 from coalescecheck.frontend.host.null_pointers import is_null
+from coalescecheck.frontend.host.passed_kernels import kernel_of, launched
 from coalescecheck.frontend.host.pointers import pointer_offset
 from coalescecheck.frontend.host.scopes import (
     ancestors,
     expressions,
     node_text,
 )
-from coalescecheck.frontend.host.values import HostValues
+from coalescecheck.frontend.host.values import FileConstant, HostValues
 from coalescecheck.frontend.unit import Unit
 from coalescecheck.launch import WARP_SIZE, Dim3, Launch
 from coalescecheck.source import Span
 
 MAX_CALLS = 4  # that are told apart; nobody reads more
 MAX_SHARED_BYTES = 1 << 20  # more than a block of any architecture can have
-_API = frozenset({"cudaLaunchKernel", "cudaLaunchCooperativeKernel"})
+_CONFIGURED = "cudaLaunchKernelEx"  # (&configuration, kernel, arguments...)
+_API = frozenset({"cudaLaunchKernel", "cudaLaunchCooperativeKernel", _CONFIGURED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +85,17 @@ class LaunchSite:
         return self.span.line
 
 
-def find_launches(unit: Unit) -> tuple[LaunchSite, ...]:
+def find_launches(unit: Unit, constant: FileConstant | None = None) -> tuple[LaunchSite, ...]:
     """All launches in the file, in the order of the text; without those that no constant condition
-    lets happen, where the kernel has others."""
-    values = HostValues(unit)
+    lets happen, where the kernel has others.
+
+    ``constant`` gives the values of source at file scope that only C++'s classes tell."""
+    values = HostValues(unit, constant)
     sites: list[LaunchSite] = []
     doubtful: list[LaunchSite] = []
     for call in _launch_calls(unit):
         for context in contexts(values, call):
-            happens, found = _sites(unit, values, call, context)
-            for site in found:
+            for happens, site in _told_apart(unit, values, call, context):
                 if site not in sites[-MAX_INSTANCES:]:
                     sites.append(site)
                     doubtful += [] if happens else [site]
@@ -100,25 +105,20 @@ def find_launches(unit: Unit) -> tuple[LaunchSite, ...]:
     return tuple(s for s in sites if s not in doubtful or s.kernel not in sure)
 
 
-def _sites(
+def _told_apart(
     unit: Unit, values: HostValues, call: Node, context: Context
-) -> tuple[bool, Sequence[LaunchSite]]:
-    """Whether a launch may happen; and as all calls of the function around it have it, or where
+) -> list[tuple[bool, LaunchSite]]:
+    """A launch, and whether it may happen: as all calls of the function around it have it, or where
     they differ in the block, or some do not come to it, as each has it."""
-    values.bind(context)
-    happens = values.suppose(call)
-    site = _site(unit, values, call, context)
-    if site is None:
-        return happens, ()
-    if not happens or (site.block is not None and not values.supposes):
-        return happens, (site,)
+    together = list(_sites(unit, values, call, context))
+    if all(not one.happens or (one.site.block and not one.supposes) for one in together):
+        return [(one.happens, one.site) for one in together]
     apart: list[LaunchSite] = []
-    for one in by_call(values, call, context):
-        values.bind(one)
-        if values.suppose(call):
-            found = _site(unit, values, call, one)
-            apart += [found] if found is not None and found not in apart else []
-    return True, apart if 0 < len(apart) <= MAX_CALLS else (site,)
+    for calling in by_call(values, call, context):
+        for one in _sites(unit, values, call, calling):
+            apart += [one.site] if one.happens and one.site not in apart else []
+    few = 0 < len(apart) <= MAX_CALLS
+    return [(True, site) for site in (apart if few else [one.site for one in together])]
 
 
 def to_launch(
@@ -186,42 +186,80 @@ def _call_around(node: Node | None) -> Node | None:
     if node.type != "identifier":
         return None
     call = next((a for a in ancestors(node) if a.type == "call_expression"), None)
-    function = call.child_by_field_name("function") if call is not None else None
-    return call if node_text(function).rsplit("::", 1)[-1] in _API else None
+    return call if call is not None and _called(call) in _API else None
 
 
-def _site(unit: Unit, values: HostValues, call: Node, context: Context) -> LaunchSite | None:
+def _called(call: Node) -> str:
+    """The last component of the name of what is called."""
+    return node_text(call.child_by_field_name("function")).rsplit("::", 1)[-1]
+
+
+class _Found(NamedTuple):
+    """A launch; whether constant conditions let it happen, and whether branches told anything."""
+
+    site: LaunchSite
+    happens: bool
+    supposes: bool
+
+
+def _sites(unit: Unit, values: HostValues, call: Node, context: Context) -> Iterator[_Found]:
+    """What one launch is in one instance of the templates around it: one site for each kernel
+    that is passed there."""
+    values.bind(context)
+    function, configuration, given = _read(values, call)
+    if function is None or len(configuration) < 2:
+        return
+    for kernel, there, here in launched(values, function, context):
+        name = _bare_name(kernel)
+        if name is None:
+            continue
+        values.bind(there)
+        arguments = tuple(argument_of(values, a, there).source for a in template_arguments(kernel))
+        values.bind(here)
+        happens = values.suppose(call)
+        site = _site(unit, values, call, name, arguments, configuration, given, here)
+        yield _Found(site, happens, values.supposes)
+
+
+def _read(
+    values: HostValues, call: Node
+) -> tuple[Node | None, list[Node | None], list[Node] | None]:
+    """What a launch names: the kernel, grid, block and shared bytes, and the arguments, None
+    where they are not written out."""
     syntax = next((c for c in call.children if c.type == "kernel_call_syntax"), None)
     given = expressions(call.child_by_field_name("arguments"))
     if syntax is not None:
-        function = call.child_by_field_name("function")
-        configuration = expressions(syntax)
-        arguments: tuple[LaunchArgument, ...] | None = tuple(
-            _argument(values, g, context) for g in given
-        )
-    else:
-        if len(given) < 3:
-            return None
-        function = _kernel_of(given[0])
-        configuration = [given[1], given[2], *given[4:5]]
-        arguments = None
-    if function is None or len(configuration) < 2:
-        return None
-    function = _behind_pointer(values, function)
-    kernel = _bare_name(function)
-    if kernel is None:
-        return None
-    shared = values.integer(configuration[2]) if len(configuration) > 2 else 0
-    block, assumed = _block(values.dimensions(configuration[1]))
+        return call.child_by_field_name("function"), [*expressions(syntax)], given
+    if _called(call) == _CONFIGURED:
+        if len(given) < 2:
+            return None, [], None
+        return kernel_of(given[1]), launch_configuration(values, given[0], call), given[2:]
+    if len(given) < 3:
+        return None, [], None
+    return kernel_of(given[0]), [given[1], given[2], *given[4:5]], None
+
+
+def _site(
+    unit: Unit,
+    values: HostValues,
+    call: Node,
+    kernel: str,
+    template_args: tuple[str | None, ...],
+    configuration: list[Node | None],
+    given: list[Node] | None,
+    context: Context,
+) -> LaunchSite:
+    grid, threads, *rest = configuration
+    shared = 0 if not rest else values.integer(rest[0]) if rest[0] is not None else None
+    block, assumed = _block(values.dimensions(threads) if threads is not None else [None] * 3)
+    listed = given is not None and all(g.type != "parameter_pack_expansion" for g in given)
     return LaunchSite(
         kernel=kernel,
-        template_args=tuple(
-            argument_of(values, a, context).source for a in template_arguments(function)
-        ),
-        grid=values.dim3(configuration[0]),
+        template_args=template_args,
+        grid=values.dim3(grid) if grid is not None else None,
         block=block,
         shared=shared if shared is not None and 0 <= shared <= MAX_SHARED_BYTES else None,
-        args=arguments,
+        args=tuple(_argument(values, g, context) for g in given or ()) if listed else None,
         assumed=assumed,
         span=unit.span(call),
         node=call,
@@ -254,33 +292,6 @@ def _argument(values: HostValues, node: Node, context: Context) -> LaunchArgumen
     source = " ".join(node_text(node).split())
     null = is_null(values, node)
     return LaunchArgument(source, values.integer(node), moved, offset, type_, null)
-
-
-def _kernel_of(node: Node) -> Node | None:
-    """The kernel in ``(void*)k``, ``&k``, ``reinterpret_cast<void*>(k<3>)``."""
-    while True:
-        if node.type in ("identifier", "template_function", "qualified_identifier"):
-            return node
-        inner = node.child_by_field_name("value") or node.child_by_field_name("argument")
-        if inner is None and node.type == "call_expression":
-            inner = next(iter(expressions(node.child_by_field_name("arguments"))), None)
-        if inner is None and node.type == "parenthesized_expression":
-            inner = next(iter(expressions(node)), None)
-        if inner is None:
-            return None
-        node = inner
-
-
-def _behind_pointer(values: HostValues, function: Node) -> Node:
-    """``auto f = &k<3>; f<<<...>>>()`` launches k: follow a variable that is set once."""
-    if function.type != "identifier":
-        return function
-    declaration = values.scopes.resolve(node_text(function), function)
-    if declaration is None or declaration.kind != "variable" or declaration.init is None:
-        return function
-    if values.writes.of(declaration):
-        return function
-    return _kernel_of(declaration.init) or function
 
 
 def _bare_name(function: Node) -> str | None:

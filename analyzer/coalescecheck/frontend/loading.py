@@ -19,9 +19,10 @@ from coalescecheck.frontend.mending import mended
 from coalescecheck.frontend.preprocess import preprocess
 from coalescecheck.frontend.reading import read_source, unsaved_source
 from coalescecheck.frontend.recovery import Damaged, isolate_damage
-from coalescecheck.frontend.rewrite import KernelDecl, rewrite_kernel
+from coalescecheck.frontend.rewrite import FileConstants, KernelDecl, rewrite_kernel
 from coalescecheck.frontend.syntax_errors import lost_kernels, syntax_errors
 from coalescecheck.frontend.unit import Unit
+from coalescecheck.frontend.unknown_specifiers import without_unknown_specifiers
 from coalescecheck.source import Diagnostic, Span
 
 T = TypeVar("T")
@@ -40,9 +41,11 @@ def load_file(
     text = read_source(path) if unsaved is None else unsaved_source(unsaved, path)
     unit = preprocess(path, text, **preprocessing)
     directives, complaints = find_directives(path, text)
-    said = [*unit.diagnostics, *complaints]
+    unit, taken = without_unknown_specifiers(unit)
+    said = [*unit.diagnostics, *taken, *complaints]
     unit, kernels, damaged = isolate_damage(mended(unit))
-    sites = _found("finding launches", lambda: find_launches(unit), path, said)
+    constant = FileConstants(unit, kernels[0].top).value if kernels else None
+    sites = _found("finding launches", lambda: find_launches(unit, constant), path, said)
     said += lost_kernels(unit, kernels)
     said += _homeless(sites, kernels)
     loader = _Loader(unit, kernels, sites, templates)

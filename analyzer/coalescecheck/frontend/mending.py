@@ -22,6 +22,13 @@ from coalescecheck.frontend.unit import Unit
 _ATTRIBUTE = re.compile(
     rb"__attribute__\s*\(\(\s*(?:__)?(?:unused|used|always_inline|noinline|hot|cold)(?:__)?\s*\)\)"
 )
+_NESTED = rb"(?:[^()]|\((?:[^()]|\([^()]*\))*\))"
+_ARGUMENT = _NESTED.replace(rb"[^()]|", rb"[^(),]|", 1)
+# nor a third argument of launch bounds (blocks per cluster), nor the size of a block
+_THIRD_BOUND = re.compile(
+    rb"\b__launch_bounds__\s*\(%s*,%s*(,(?:[^(),<>]|\(%s*\))*)\)" % (_ARGUMENT, _ARGUMENT, _NESTED)
+)
+_BLOCK_SIZE = re.compile(rb"\b(__block_size__\s*\(%s*\))" % _NESTED)
 _ROUNDS = 64  # one misread expression may hide another
 
 
@@ -31,6 +38,9 @@ def mended(unit: Unit) -> Unit:
     names = DeclaredNames(edits)
     for match in _ATTRIBUTE.finditer(unit.code):
         edits.put(match.start(), b" " * len(match[0]))
+    for pattern in (_THIRD_BOUND, _BLOCK_SIZE):
+        for match in pattern.finditer(unit.code):
+            edits.put(match.start(1), b" " * len(match[1]))
     mend_captures(edits)
     edits.parsed()
     for _ in range(_ROUNDS):

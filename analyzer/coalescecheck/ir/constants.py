@@ -22,7 +22,8 @@ def scalars_of(kernel: Kernel) -> dict[str, Param]:
 def constants_of(kernel: Kernel) -> dict[str, dict[int, Param]]:
     """By array the integers that a launch fixes, by their offset in bytes.
 
-    Left out are arrays whose contents the source tells, and those with the name of a parameter.
+    Left out are arrays whose contents the source tells, and such of the file that have the name of
+    a parameter.  An element of a parameter may be one of the kernel's ``params`` as well.
     """
     taken = {param.name for param in kernel.params}
     found = {
@@ -33,7 +34,11 @@ def constants_of(kernel: Kernel) -> dict[str, dict[int, Param]]:
     return {
         name: params
         for name, params in found.items()
-        if params and taken.isdisjoint(param.name for param in params.values())
+        if params
+        and (
+            kernel.arrays[name].parameter
+            or taken.isdisjoint(param.name for param in params.values())
+        )
     }
 
 

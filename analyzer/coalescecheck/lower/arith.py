@@ -234,6 +234,14 @@ def root(address: Expr) -> Expr:
     return address
 
 
+def distance(address: Expr) -> int | None:
+    """The constant number of bytes by which an address is behind its root; None for others."""
+    if not isinstance(address, Binary) or address.type != PTR:
+        return 0
+    near = root(address) is address.left
+    return constant_int(address.right) if near else None
+
+
 def call(function: str, args: tuple[Expr, ...], type_: ScalarType) -> Expr:
     """A pure function; the integer ones are folded where it is cheap to be right."""
     value = constant_int(args[0]) if len(args) == 1 else None

@@ -36,10 +36,11 @@ from coalescecheck.lower.context import (
 )
 from coalescecheck.lower.ctypes import VOID, Function, Pointer, Record
 from coalescecheck.lower.declarations import Declared
-from coalescecheck.lower.values import Members, Place, Scalar, Value
+from coalescecheck.lower.values import Fixed, Members, Place, Scalar, Value
 
 MAX_RECURSION = 16  # inlined copies of one function inside each other
 
+_CHANGES = frozenset({"&", "++", "--", "p++", "p--"})
 NOTHING = Scalar(VOID, Const(ir.I32, 0))
 
 
@@ -175,7 +176,23 @@ def _inline(
     )
     if frame.result is None:
         return NOTHING
+    value = frame.value if frame.returns == 1 and _ends_with_return(definition) else None
+    if value is not None and _is_constant(value):
+        return value
     return places.read_object(cx, frame.result, node)
+
+
+def _ends_with_return(definition: c_ast.FuncDef) -> bool:
+    items = list(definition.body.block_items or [])
+    return bool(items) and isinstance(items[-1], c_ast.Return)
+
+
+def _is_constant(value: Value) -> bool:
+    """Whether a value is a number, or an address at a constant distance from an array."""
+    if not isinstance(value, Scalar):
+        return False
+    base = arith.root(value.expr)
+    return isinstance(base, Const | ArrayBase) and arith.distance(value.expr) is not None
 
 
 def _say_limit(cx: Context, node: c_ast.FuncCall, message: str) -> None:
@@ -220,6 +237,23 @@ def _only_called(definition: c_ast.FuncDef, name: str) -> bool:
     return True
 
 
+def _changed(cx: Context, definition: c_ast.FuncDef) -> frozenset[str]:
+    """The names that a function assigns to, or takes the address of."""
+    if id(definition) not in cx.changes:
+        found: set[str] = set()
+        waiting = [definition.body]
+        while waiting:
+            node = waiting.pop()
+            changed = node.lvalue if isinstance(node, c_ast.Assignment) else None
+            if isinstance(node, c_ast.UnaryOp) and node.op in _CHANGES:
+                changed = node.expr
+            if isinstance(changed, c_ast.ID):
+                found.add(changed.name)
+            waiting += [child for _, child in node.children()]
+        cx.changes[id(definition)] = frozenset(found)
+    return cx.changes[id(definition)]
+
+
 def _bind(
     cx: Context,
     definition: c_ast.FuncDef,
@@ -236,17 +270,24 @@ def _bind(
             cx.define(param.name, function)
             continue
         declared = declarations.parameter_type(declarations.resolve(cx, param))
-        cx.define(param.name, _parameter_place(cx, param, declared, value, node))
+        cx.define(param.name, _parameter_place(cx, definition, param, declared, value, node))
 
 
 def _parameter_place(
-    cx: Context, param: c_ast.Decl, declared: Declared, value: Value, node: c_ast.FuncCall
+    cx: Context,
+    definition: c_ast.FuncDef,
+    param: c_ast.Decl,
+    declared: Declared,
+    value: Value,
+    node: c_ast.FuncCall,
 ) -> Place:
     converted = conversions.convert(cx, value, declared.type, node)
     if isinstance(converted, Members) and isinstance(declared.type, Record):
         lent = storage.borrow(cx, param.name, converted, id(param), param)
         if lent is not None:
             return lent
+    if _is_constant(converted) and param.name not in _changed(cx, definition):
+        return Fixed(converted)
     place = storage.make_local(cx, param.name, declared, id(param), param)
     places.write(cx, place, converted, node)
     return place

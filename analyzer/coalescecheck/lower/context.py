@@ -67,6 +67,7 @@ class Frame:
     call_site: Span | None = None
     recursive: bool = False  # inside a call of a function by itself
     returns: int = 0  # return statements so far
+    value: Value | None = None  # of the last one
     breaks: list[str] = field(default_factory=list)
     continues: list[str] = field(default_factory=list)
     gotos: dict[str, Stmt] = field(default_factory=dict)
@@ -87,6 +88,9 @@ class Context:
     arrays: dict[str, Array] = field(default_factory=dict)
     accesses: list[Access] = field(default_factory=list)
     params: list[Param] = field(default_factory=list)
+    parameter_types: dict[str, CType] = field(default_factory=dict)  # of arrays in parameters
+    changes: dict[int, frozenset[str]] = field(default_factory=dict)  # by function, by identity
+    elements: dict[str, Expr] = field(default_factory=dict)  # values in these, by name
     unknown_types: dict[str, str] = field(default_factory=dict)  # name: parameter that gives it
     diagnostics: dict[Diagnostic, None] = field(default_factory=dict)
     out: list[Stmt] = field(default_factory=list)

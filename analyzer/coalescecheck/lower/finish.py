@@ -35,10 +35,7 @@ from coalescecheck.lower.context import Context
 
 def finish(cx: Context, body: tuple[Stmt, ...]) -> tuple[tuple[Stmt, ...], tuple[Access, ...]]:
     """The body and accesses of the kernel, with what whole-kernel knowledge adds."""
-    bases = _Bases()
-    for stmt in walk(body):
-        if isinstance(stmt, Assign) and stmt.var.type == PTR:
-            bases.assigned.setdefault(stmt.var.name, []).append(stmt.value)
+    bases = bases_of(body)
     reached: dict[int, frozenset[str]] = {}
     for stmt in walk(body):
         if isinstance(stmt, Load | Store | Atomic):
@@ -56,8 +53,17 @@ def finish(cx: Context, body: tuple[Stmt, ...]) -> tuple[tuple[Stmt, ...], tuple
     return body, accesses
 
 
+def bases_of(body: tuple[Stmt, ...]) -> Bases:
+    """What the pointer variables of a body may point to."""
+    bases = Bases()
+    for stmt in walk(body):
+        if isinstance(stmt, Assign) and stmt.var.type == PTR:
+            bases.assigned.setdefault(stmt.var.name, []).append(stmt.value)
+    return bases
+
+
 @dataclass(slots=True)
-class _Bases:
+class Bases:
     """The arrays that pointers may be based on."""
 
     assigned: dict[str, list[Expr]] = field(default_factory=dict)
@@ -90,7 +96,7 @@ class _Bases:
 def _kept_in(
     body: tuple[Stmt, ...],
     arrays: frozenset[str],
-    bases: _Bases,
+    bases: Bases,
     reached: dict[int, frozenset[str]],
 ) -> frozenset[str]:
     """The arrays whose addresses are stored in ``arrays``, or in arrays that are found so."""

@@ -27,6 +27,7 @@ from coalescecheck.lower import (
     finish,
     null_checks,
     objects,
+    parameter_arrays,
     places,
     statements,
     storage,
@@ -70,6 +71,7 @@ def _lower(
         cx = Context(kernel_c.source_map, pads, demoted, expressions.evaluate, statements.execute)
         cx.nulls, cx.spellings = nulls, kernel_c.spellings
         body = _kernel_body(cx, kernel_c, tree)
+        cx.demote.update(parameter_arrays.written(cx, body))
         if cx.demote <= demoted:
             return _result(cx, kernel_c, body)
         demoted |= cx.demote
@@ -169,7 +171,10 @@ def _parameter(cx: Context, name: str, declared: Declared, node: c_ast.Decl) -> 
             }
             return Parts(ctype, members, id(node))
         case Record() | ArrayOf():  # constant bank 0: indexable, read only
-            return storage.allocate(cx, name, declared, Space.CONSTANT, node=node, parameter=True)
+            return parameter_arrays.enter(
+                cx,
+                storage.allocate(cx, name, declared, Space.CONSTANT, node=node, parameter=True),
+            )
     raise cx.unsupported(node, f"a parameter of the type {ctype}")
 
 

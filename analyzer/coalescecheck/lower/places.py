@@ -14,7 +14,15 @@ from pycparser import c_ast
 from coalescecheck.ir.expr import ArrayBase, Expr
 from coalescecheck.ir.kernel import Assign, Space
 from coalescecheck.ir.mentions import mentioned
-from coalescecheck.lower import accesses, arith, bulk, conversions, ctypes, storage
+from coalescecheck.lower import (
+    accesses,
+    arith,
+    bulk,
+    conversions,
+    ctypes,
+    parameter_arrays,
+    storage,
+)
 from coalescecheck.lower.context import Context
 from coalescecheck.lower.ctypes import INT, ArrayOf, Pointer, Record
 from coalescecheck.lower.declarations import Declared
@@ -62,7 +70,8 @@ def read_object(cx: Context, place: Place, node: Node) -> Value:
         case Memory():
             if _is_parameter(cx, place):
                 return Lent(place.type, place)
-            return accesses.load(cx, place, node)
+            known = parameter_arrays.element(cx, place, node)
+            return known if known is not None else accesses.load(cx, place, node)
         case Fixed():
             return place.value
         case Chosen():
@@ -193,7 +202,7 @@ def _write_memory(cx: Context, place: Memory, value: Value, node: Node) -> None:
     if isinstance(base, ArrayBase):
         array = cx.arrays[base.array]
         if array.parameter and array.space == Space.CONSTANT:
-            cx.demote.add(("parameter", base.array.split(".")[0]))
+            cx.demote.add(parameter_arrays.demoted(base.array))
     if bulk.is_long(place.type):
         same = bulk.common_element(value)
         if same is not None:
@@ -246,8 +255,21 @@ def variables_of(place: Place) -> Iterator[Variable]:
             yield from variables_of(place.array)
 
 
+def _arrays_of(place: Place) -> Iterator[str]:
+    """The arrays in memory that are parts of a struct which is not."""
+    match place:
+        case Memory():
+            base = arith.root(place.address)
+            if isinstance(base, ArrayBase):
+                yield base.array
+        case Parts():
+            for member in place.members.values():
+                yield from _arrays_of(member)
+
+
 def forget(cx: Context, place: Place, reason: str) -> None:
     """An unknown function may have written to the place."""
+    cx.poisoned.update(_arrays_of(place))
     for variable in variables_of(place):
         if variable.alias is not None:
             conversions.demote(cx, variable.alias.place)

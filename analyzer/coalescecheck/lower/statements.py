@@ -150,7 +150,8 @@ def _return(cx: Context, node: c_ast.Node) -> None:
         if frame.result is None:
             expressions.effect(cx, node.expr)
         else:
-            places.write(cx, frame.result, expressions.evaluate(cx, node.expr), node)
+            value = expressions.evaluate(cx, node.expr)
+            frame.value = places.write(cx, frame.result, value, node)
     frame.returns += 1
     cx.emit(Leave(frame.leave))
 

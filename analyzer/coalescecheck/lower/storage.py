@@ -211,6 +211,14 @@ def pointer_parameter(
     cx: Context, name: str, pointer: Pointer, key: Hashable, node: c_ast.Node
 ) -> Variable:
     """A pointer that the kernel receives: an array of unknown size, and the variable."""
+    base = pointed_to(cx, name, pointer, node)
+    variable = Variable(pointer, Var(cx.unique(name), ir.PTR), key, cx.path, assigned=True)
+    cx.emit(Assign(variable.var, arith.NULL if name in cx.nulls else base))
+    return remembered(cx, variable)
+
+
+def pointed_to(cx: Context, name: str, pointer: Pointer, node: c_ast.Node | None) -> ArrayBase:
+    """The array of unknown size that a pointer in a parameter leads to."""
     _, element = ctypes.extents(pointer.target)
     unique = cx.unique_array(name)
     cx.arrays[unique] = Array(
@@ -224,9 +232,7 @@ def pointer_parameter(
         **_element(element),
     )
     cx.array_align[unique] = ctypes.align_of(element)
-    variable = Variable(pointer, Var(cx.unique(name), ir.PTR), key, cx.path, assigned=True)
-    cx.emit(Assign(variable.var, arith.NULL if name in cx.nulls else ArrayBase(unique)))
-    return remembered(cx, variable)
+    return ArrayBase(unique)
 
 
 def followed(cx: Context, ctype: CType, node: c_ast.Node | None) -> None:

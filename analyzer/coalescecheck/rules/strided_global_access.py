@@ -110,13 +110,14 @@ def _is_ours(analysis: KernelAnalysis, result: AccessResult) -> bool:
 
 def _severity(analysis: KernelAnalysis, cost: Excess, result: AccessResult) -> Severity | None:
     """A note where lanes without a common step, or rows that use one address each, waste less than
-    a line: neighbours or later iterations use it.  And where the step is one of several that are
-    kept in an array: of a tensor's, the innermost is most often 1."""
+    a line: neighbours or later iterations use it.  None where the step is one of several that are
+    kept in an array and nobody gave it: of a tensor's, the innermost is most often 1."""
     severity = judged(analysis, result, cost.ratio)
     scattered = result.lane_stride_bytes in (None, 0) and result.pattern == "irregular"
     small = cost.actual - cost.ideal < LINE_SECTORS
-    one_of_several = _ONE_OF_SEVERAL.fullmatch(_step_name(result)) is not None
-    mild = (scattered and small) or one_of_several or _neighbours_use_the_rest(analysis, result)
+    if _ONE_OF_SEVERAL.fullmatch(_step_name(result)):
+        return None
+    mild = (scattered and small) or _neighbours_use_the_rest(analysis, result)
     return Severity.NOTE if severity is not None and mild else severity
 
 

@@ -126,3 +126,25 @@ def test_swaps_that_find_their_objects_through_memory_are_said_to_be_lost(
     assert (kernel.status == "analysed") == seen
     loads = [a.access.index for a in kernel.accesses if a.access.op == "load"]
     assert loads.count("p[i]") <= 1
+
+
+@pytest.mark.parametrize(
+    ("attributes", "block"),
+    [
+        ("__launch_bounds__(NT, 1, 2)", 64),
+        ("__launch_bounds__(int(sizeof(float4)) * (4 + 4), (1), min(2, (1)))", 128),
+        ("__launch_bounds__(NT, 1, 1) __cluster_dims__(2, 1, 1) __maxnreg__(32)", 64),
+        ("__block_size__((64, 1, 1), (2, 1, 1))", None),
+    ],
+)
+def test_bounds_of_clusters_lose_nothing(
+    tmp_path: Path, attributes: str, block: int | None
+) -> None:
+    path = tmp_path / "kernel.cu"
+    path.write_text(
+        f"#define NT 64\n__global__ void {attributes} k(float *o) {{ o[2 * threadIdx.x] = 1; }}\n"
+    )
+    (kernel,) = coalescecheck.analyze(path).kernels
+    assert (kernel.status, kernel.reason) == ("analysed", "")
+    assert (kernel.launch.block.x if kernel.launch.block else None) == block
+    assert kernel.accesses[0].lane_stride_bytes == 8

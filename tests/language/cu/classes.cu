@@ -242,3 +242,37 @@ void run(float *p, double *d, int *k)
     recurring<<<1, 128>>>(p);
     results<<<1, 128>>>((Pair *)p, p);
 }
+
+// --- members of an anonymous union are names of the block ---
+
+__device__ int packed(float x, float y)
+{
+    union {
+        signed char part[4];
+        int all;
+    };
+    part[0] = (signed char)x;
+    part[1] = (signed char)y;
+    part[2] = part[3] = 0;
+    return all;
+}
+
+__global__ void anonymous_unions(int *out, const float2 *in)
+{
+    int i = threadIdx.x;
+    float2 v = in[i];  // expect: in load sectors=8
+    out[i] = packed(v.x, v.y);  // expect: out store sectors=4
+    union {
+        int whole;
+        union { short low; unsigned bits; };
+    };
+    whole = 3 * i;
+    out[2 * i] = bits + low;  // expect: out store sectors=8
+    {
+        union { float whole; int other; };
+        whole = v.x;
+        out[i + 1] = other;  // expect: out store sectors=5
+    }
+}
+
+void run_unions(int *p, const float2 *q) { anonymous_unions<<<1, 64>>>(p, q); }

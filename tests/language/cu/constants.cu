@@ -143,3 +143,65 @@ void in_parentheses_too(float *p)
     constexpr int threads(SAME_ROW);
     in_parentheses<<<1, threads>>>(p);
 }
+
+// --- functions that constants choose ---
+
+enum Kind { ONE, TWO, MANY, NONE };
+typedef float (*take_t)(const float *, int);
+static __device__ float take_one(const float *p, int i)
+{
+    return p[i];  // expect: in load sectors=4
+}
+template <int N> static __device__ float take(const float *p, int i)
+{
+    return p[N * i];  // expect: in load sectors=8 @K=1; in load sectors=20 @K=1; in load sectors=20 @K=2
+}
+template <int N> static constexpr __device__ take_t by_choice(Kind k)
+{
+    return k == ONE ? take_one : k == TWO ? take<2> : k == MANY ? take<N> : nullptr;
+}
+static constexpr __device__ take_t by_switch(Kind k)
+{
+    switch (k) {
+        case ONE: return take_one;
+        case NONE:
+        case TWO: return take<5>;
+        default: return nullptr;
+    }
+}
+static constexpr __device__ int step_of(Kind k)
+{
+    int n = 1;
+    switch (k) {
+        case MANY: n++;  // fallthrough
+        case TWO: n *= 2; break;
+        case NONE: return 0;
+    }
+    return n;
+}
+template <Kind K> struct Traits {
+    static constexpr take_t function = by_choice<5>(K);
+};
+template <> struct Traits<NONE> {
+    static constexpr take_t function = &take_one;
+};
+
+template <Kind K>
+__global__ void chosen(float *out, const float *in)
+{
+    int i = threadIdx.x;
+    constexpr take_t function = Traits<K>::function;
+    out[step_of(K) * i] = function(in, i);  // expect: out store sectors=4 @K=0; out store sectors=8 @K=1; out store sectors=16 @K=2; out store sectors=1 @K=3
+    if constexpr (K == TWO) {
+        constexpr take_t other = by_switch(K);
+        out[i] = other(in, i);  // expect: out store sectors=4 @K=1
+    }
+}
+
+void run_chosen(float *p, const float *q)
+{
+    chosen<ONE><<<1, 32>>>(p, q);
+    chosen<TWO><<<1, 32>>>(p, q);
+    chosen<MANY><<<1, 32>>>(p, q);
+    chosen<NONE><<<1, 32>>>(p, q);
+}

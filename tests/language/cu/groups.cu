@@ -1,6 +1,7 @@
 // Cooperative groups: ranks, tiles, group indices, shuffles of tiles.
 
 #include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
 
 namespace cg = cooperative_groups;
 
@@ -53,10 +54,20 @@ __global__ void coalesced(int *out)
     }
 }
 
+__global__ void labelled(float *out, const int *labels)
+{
+    auto warp = cg::tiled_partition<32>(cg::this_thread_block());
+    auto same = cg::labeled_partition(warp, labels[threadIdx.x]);  // expect: labels load sectors=4
+    float sum = cg::reduce(same, 1.f, cg::plus<float>());
+    if (same.thread_rank() == 0) atomicAdd(out, sum);  // expect: out atomic sectors=1
+    out[threadIdx.x] = 0.f;                            // expect: out store sectors=4
+}
+
 void run(float *p, const float *q, int *k)
 {
     ranks<<<2, 128>>>(p);
     tiles<<<2, 128>>>(p, q);
     whole_grid<<<2, 128>>>(p, 1024);
     coalesced<<<2, 128>>>(k);
+    labelled<<<2, 128>>>(p, k);
 }

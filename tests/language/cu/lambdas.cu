@@ -62,8 +62,28 @@ __global__ void shared_variables(float *out)
     out[i] = at(i % 32, i / 32) + in_row(i);  // expect: out store sectors=4
 }
 
+// constants of the function around, in lambdas and in methods of classes inside the function
+template <int N>
+__global__ void constants_around(float *out)
+{
+    constexpr int step = N / 2, rows = step * 2;
+    const int start = 3;
+    int i = threadIdx.x;
+    auto spread = [&](int j) { return j / rows * rows * step + j % rows + start; };
+    out[spread(i)] = 0.f;  // expect: out store sectors=8
+    auto twice = [=](int j) { return [=](int k) { return k * step; }(j); };
+    out[twice(i)] = 1.f;  // expect: out store sectors=16
+    auto parameter = [](int step) { return step; };
+    out[parameter(i)] = 2.f;  // expect: out store sectors=4
+    struct Row {
+        static __device__ int at(int j) { return j * rows; }
+    };
+    out[Row::at(i)] = 3.f;  // expect: out store sectors=32
+}
+
 void run(float *p, const float *q)
 {
+    constants_around<8><<<1, 128>>>(p);
     in_place<<<1, 128>>>(p, q);
     passed_on<<<1, 128>>>(p);
     shared_variables<<<1, 128>>>(p);

@@ -252,3 +252,53 @@ void computed_too(void *p)
     computed_for<double, 7, 4>(p);
     computed_for<unsigned char, 7, 4>(p);
 }
+
+// --- methods of partial specialisations that are defined outside of them ---
+
+template <int L, typename T, int Q = 1> struct Strip;
+template <typename A, typename B> struct Duo;
+
+template <typename T, int Q>
+struct Strip<3, T, Q> {
+    T *p;
+    __device__ Strip(T *p);
+    __device__ T &at(int i) const;
+    template <typename U> __device__ void put(int i, U value);
+    __device__ Strip &operator+=(const Strip &other);
+};
+template <typename B>
+struct Duo<char, B> {
+    void *raw;
+    __device__ void set(int i);
+};
+template <typename S, int R> __device__ Strip<3, S, R>::Strip(S *p) : p(p) {}
+template <typename T, int Q> __device__ T &Strip<3, T, Q>::at(int i) const { return p[i * Q]; }
+template <typename T, int Q>
+template <typename U>
+__device__ void Strip<3, T, Q>::put(int i, U value)
+{
+    ((U *)p)[i] = value;  // expect: out store sectors=8
+    p[i + Q] = 0;         // expect: out store sectors=8
+}
+template <typename V, int N>
+__device__ Strip<3, V, N> &Strip<3, V, N>::operator+=(const Strip<3, V, N> &other)
+{
+    p[threadIdx.x * N] = other.at(threadIdx.x);  // expect: in load sectors=32; out store sectors=32
+    return *this;
+}
+template <typename B> __device__ void Duo<char, B>::set(int i)
+{
+    B *q = (B *)raw;
+    q[i] = 0;  // expect: out store sectors=8
+}
+
+__global__ void methods_of_specialisations(double *out, double *in)
+{
+    Strip<3, double, 4> row(out), other(in);
+    row.put(threadIdx.x, 1LL);
+    row += other;
+    Duo<char, double> pair = {out};
+    pair.set(threadIdx.x);
+}
+
+void methods(double *p, double *q) { methods_of_specialisations<<<1, 64>>>(p, q); }

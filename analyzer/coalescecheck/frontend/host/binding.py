@@ -42,11 +42,13 @@ class Bound:
 @dataclass(frozen=True, slots=True)
 class Context:
     """An instance of ``function``: its template arguments and those of the templates around it,
-    and the calls that have them."""
+    and the calls that have them.  ``passed`` are what one call gives parameters, by their name and
+    for a dim3 its component: known where the caller is another instance."""
 
     function: Node | None = None
     bound: Mapping[str, Bound] = field(default_factory=dict)
     calls: tuple[Node, ...] = ()
+    passed: Mapping[tuple[str, str | None], Value | None] = field(default_factory=dict)
 
 
 def template_arguments(function: Node | None) -> list[Node]:
@@ -88,11 +90,14 @@ def plain_uses(text: str, context: Context) -> str:
     return source
 
 
-def spelled(values: HostValues, type_: Node, context: Context) -> str | None:
+def spelled(
+    values: HostValues, type_: Node, context: Context, source: str | None = None
+) -> str | None:
     """Source of a type or template argument that means the same outside of the function around
     it: template parameters and local aliases are replaced, types of the namespaces around are
-    qualified.  None if one is not known."""
-    source = plain_uses(node_text(type_), context)
+    qualified.  None if one is not known.  ``source`` is read instead where something in it has
+    been replaced before."""
+    source = plain_uses(node_text(type_), context) if source is None else source
     source = _DECLTYPE.sub(lambda d: values.type_of(d[1], type_, context) or d[0], source)
     if "decltype" in source:
         return None  # it speaks of variables around it

@@ -49,8 +49,9 @@ def calls_of(scopes: Scopes, function: Node) -> list[Node] | None:
     return calls
 
 
-def instantiations(scopes: Scopes, function: Node) -> list[Node]:
-    """The explicit instantiations of a function template, where one template is meant."""
+def instantiations(scopes: Scopes, function: Node, *, elsewhere: bool = True) -> list[Node]:
+    """The explicit instantiations of a function template, where one template is meant; those
+    that other files have (``extern``) only if ``elsewhere``."""
     name = function_name(function)
     if name is None or len(_definitions(scopes, name)) != 1:
         return []
@@ -59,7 +60,7 @@ def instantiations(scopes: Scopes, function: Node) -> list[Node]:
         around = _declared_by(node)
         if around is not None and around.type == "template_instantiation":
             found.append(around)
-    return found
+    return [each for each in found if elsewhere or not node_text(each).startswith("extern")]
 
 
 def _definitions(scopes: Scopes, name: str) -> list[Node]:

@@ -89,12 +89,16 @@ def _of_template(
     values: HostValues, function: Node, heads: list[Node], depth: int
 ) -> list[Context]:
     """Found once however many calls lead there: wrappers of wrappers would be followed again
-    along every path."""
+    along every path.  Where they are too many, those of other files are left to these."""
     found: dict[tuple[Bound, ...], Context] = {}
     for call, bound in _instances(values, function, heads, depth):
         key = tuple(bound.values())
         before = found[key].calls if key in found else ()
         found[key] = Context(function, bound, before if call is None else (*before, call))
+    if len(found) > MAX_INSTANCES and values.elsewhere:
+        values.elsewhere = False
+        values.instances.clear()
+        return _of_template(values, function, heads, depth)
     if not found or len(found) > MAX_INSTANCES:
         return [Context(function, {declared_name(p): Bound() for p in heads})]
     return list(found.values())
@@ -109,7 +113,7 @@ def _instances(
     for call in calls_of(values.scopes, function) or ():
         for outer in contexts(values, call, depth + 1):
             yield call, _arguments(values, call, function, outer, heads)
-    for explicit in instantiations(values.scopes, function):
+    for explicit in instantiations(values.scopes, function, elsewhere=values.elsewhere):
         values.bind(Context())
         given = template_arguments(_name_of(explicit))
         types: list[ArgumentType | None] = [declared_type(p) for p in parameters(explicit)]
@@ -158,6 +162,13 @@ def _arguments(
     passed = expressions(call.child_by_field_name("arguments"))
     types = [argument_type(values, argument, outer) for argument in passed]
     return _bound(values, given, types, function, outer, heads)
+
+
+def arguments_of_call(
+    values: HostValues, call: Node, function: Node, outer: Context
+) -> dict[str, Bound]:
+    """What a call in the instance ``outer`` gives a function's own template parameters."""
+    return _arguments(values, call, function, outer, own_parameters(function))
 
 
 def _bound(

@@ -6,7 +6,7 @@ Out: values, or None for whatever might differ at run time.  It must not know ke
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tree_sitter import Node
 
@@ -16,6 +16,7 @@ from coalescecheck.frontend.host.argument_types import type_of_declaration
 from coalescecheck.frontend.host.binding import Context, plain_uses, template_arguments
 from coalescecheck.frontend.host.callers import calls_of
 from coalescecheck.frontend.host.functions import call_function
+from coalescecheck.frontend.host.outside import outside
 from coalescecheck.frontend.host.scopes import (
     Declaration,
     Scopes,
@@ -32,6 +33,9 @@ from coalescecheck.frontend.host.writes import Write, Writes
 from coalescecheck.frontend.unit import Unit
 from coalescecheck.launch import Dim3
 
+FileConstant = Callable[[str], "Value | None"]
+"""Source that means the same at file scope -> its value."""
+
 _Key = tuple[int, int, "str | None"]  # declaration, use, component
 _MAX_DEPTH = 24  # declarations followed one after another
 _MAX_STEPS = 4000  # look-ups for one launch; more is no launch configuration
@@ -43,10 +47,12 @@ _DIM3_MAX = 2**31 - 1  # the largest grid dimension there is
 class HostValues:
     """Evaluates host expressions of one unit."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: Unit, constant: FileConstant | None = None) -> None:
+        self._constant = constant
         self.scopes = Scopes(unit)
         self.types = TypeNames(self.scopes)
         self.writes = Writes(self.scopes, self.truth)
+        self.elsewhere = True  # whether templates that other files instantiate are looked at
         self.instances: dict[tuple[int, int], list[Context]] = {}  # by template, see ``contexts``
         self._active: list[_Key] = []
         self._known: dict[_Key, Value | None] = {}
@@ -95,7 +101,13 @@ class HostValues:
             lambda name: self.name(name, node),
             call=self.call,
             type_name=lambda name: self.type_name(name, node),
+            other=self._outside,
         )
+
+    def _outside(self, node: Node) -> Value | None:
+        """The value of what needs C++'s classes and templates: found at file scope."""
+        source = outside(self, node, self._context) if self._constant is not None else None
+        return self._constant(source) if self._constant is not None and source else None
 
     def dim3(self, node: Node) -> Dim3 | None:
         """The dim3 an expression always has, an integer giving its x."""
@@ -314,6 +326,10 @@ class HostValues:
         listed = parameters(function)
         index = next((i for i, p in enumerate(listed) if p == declaration.holder), None)
         here = function == self._context.function
+        key = (node_text(declaration.name), component)
+        if here and key in self._context.passed:
+            passed = self._context.passed[key]
+            return passed if component else self._as_declared(passed, declaration)
         calls = list(self._context.calls) if here else calls_of(self.scopes, function)
         if index is None or not calls:
             return None
@@ -325,6 +341,16 @@ class HostValues:
                 return None
             found = value
         return found
+
+    def given(self, call: Node, function: Node) -> dict[tuple[str, str | None], Value | None]:
+        """What a call gives the parameters of a function, in the instance that is bound."""
+        listed = parameters(function)
+        names = [(i, p, declared_name(p)) for i, p in enumerate(listed)]
+        return {
+            (name, c): self._argument(call, i, p, c)
+            for i, p, name in names
+            for c in (None, *_COMPONENTS)
+        }
 
     def _argument(
         self, call: Node, index: int, parameter: Node, component: str | None

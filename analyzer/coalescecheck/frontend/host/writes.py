@@ -46,6 +46,9 @@ _BY_VALUE = re.compile(
 )
 
 
+_LAUNCHES = ("cudaLaunchKernelEx", "cudaLaunchKernelExC", "cudaOccupancyMaxActiveClusters")
+
+
 @dataclass(frozen=True, slots=True)
 class Write:
     """``operator`` is ``=``, a compound assignment, ``++`` or ``--``; ``init`` for the
@@ -118,26 +121,31 @@ class Writes:
 
     def _classify(self, node: Node) -> Write | None:
         component: str | None = None
+        deeper = False  # a member of a member: it changes in part
         parent = node.parent
         while parent is not None and parent.type in (
             "parenthesized_expression",
             "field_expression",
         ):
             if parent.type == "field_expression":
-                if parent.child_by_field_name("argument") != node or component is not None:
+                if parent.child_by_field_name("argument") != node:
                     return None
-                component = node_text(parent.child_by_field_name("field"))
+                deeper = component is not None
+                component = component or node_text(parent.child_by_field_name("field"))
             node, parent = parent, parent.parent
         if parent is None:
             return None
         match parent.type:
             case "assignment_expression" if parent.child_by_field_name("left") == node:
                 operator = node_text(parent.child_by_field_name("operator"))
-                return Write(parent, operator, parent.child_by_field_name("right"), component)
+                value = parent.child_by_field_name("right") if not deeper else None
+                return Write(parent, "=" if deeper else operator, value, component)
             case "update_expression":
                 operator = node_text(parent.child_by_field_name("operator"))
                 return Write(parent, operator, None, component)
             case "pointer_expression" if node_text(parent)[:1] == "&":
+                if _configures(parent):
+                    return None
                 return Write(parent, "=", None, component)
             case "argument_list" if self._by_reference(parent, node):
                 return Write(parent, "=", None, component)
@@ -240,6 +248,13 @@ def _carried(write: Node, use: Node, last: Node, around: dict[int, Node]) -> boo
 
 def _inside(node: Node, outer: Node) -> bool:
     return outer.start_byte <= node.start_byte and node.end_byte <= outer.end_byte
+
+
+def _configures(address: Node) -> bool:
+    """Whether an address is that of a launch's configuration, which is only read."""
+    call = address.parent.parent if address.parent is not None else None
+    function = call.child_by_field_name("function") if call is not None else None
+    return node_text(function).rsplit("::", 1)[-1] in _LAUNCHES
 
 
 def _binds_reference(declarator: Node) -> bool:

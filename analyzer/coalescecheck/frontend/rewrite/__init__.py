@@ -6,6 +6,7 @@ instance as plain C.  It must not know about launches' block sizes or about pycp
 
 from __future__ import annotations
 
+from coalescecheck.frontend.rewrite.file_constants import FileConstants
 from coalescecheck.frontend.rewrite.kernels import (
     KernelDecl,
     KernelParameter,
@@ -13,4 +14,4 @@ from coalescecheck.frontend.rewrite.kernels import (
     rewrite_kernel,
 )
 
-__all__ = ["KernelDecl", "KernelParameter", "find_kernels", "rewrite_kernel"]
+__all__ = ["FileConstants", "KernelDecl", "KernelParameter", "find_kernels", "rewrite_kernel"]

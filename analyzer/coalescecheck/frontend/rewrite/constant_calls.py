@@ -1,12 +1,14 @@
 """Calls of ``constexpr`` functions with constant arguments, computed.
 
-In: a chosen function and its arguments' values.  Out: the value it returns, None where its body
-does more than C++14 arithmetic on scalars.  It must not emit anything.
+In: a chosen function and its arguments' values.  Out: the value it returns, or the function that
+it chooses; None where its body does more than C++14 arithmetic on scalars.  It must not emit
+anything.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
@@ -16,6 +18,7 @@ from coalescecheck.frontend.ctypes_lp64 import Value, plain
 from coalescecheck.frontend.rewrite import syntax, types
 from coalescecheck.frontend.rewrite.body import FunctionWriter
 from coalescecheck.frontend.rewrite.emit import Mark
+from coalescecheck.frontend.rewrite.emit import plain as plain_text
 from coalescecheck.frontend.rewrite.env import Env, Local
 from coalescecheck.frontend.rewrite.ex import Ex, constant, folded_cast, literal
 from coalescecheck.frontend.rewrite.overloads import Choice
@@ -46,8 +49,9 @@ class _Jump(Exception):
 class _Return(Exception):
     """``return`` on its way to the call."""
 
-    def __init__(self, value: Value) -> None:
+    def __init__(self, value: Value | None, function: Ex | None = None) -> None:
         self.value = value
+        self.function = function
 
 
 class ConstantCalls:
@@ -62,14 +66,21 @@ class ConstantCalls:
         self, choice: Choice, arguments: Sequence[Value | None], mark: Mark
     ) -> Ex | None:
         """The constant a call is, of the type that the function returns."""
-        found = self.value(choice, arguments)
-        if found is None:
+        found = self._run(choice, arguments)
+        if found is not None and found.function is not None:
+            return replace(found.function, piece=(mark, plain_text(found.function.piece)))
+        if found is None or found.value is None:
             return None
+        value = found.value
         result = types.strip(self._s.functions.tried_result(choice.entry, choice.env))
-        return literal(found, mark) if types.has_auto(result) else constant(found, result, mark)
+        return literal(value, mark) if types.has_auto(result) else constant(value, result, mark)
 
     def value(self, choice: Choice, arguments: Sequence[Value | None]) -> Value | None:
         """The constant a call is, None if it is none."""
+        found = self._run(choice, arguments)
+        return found.value if found is not None else None
+
+    def _run(self, choice: Choice, arguments: Sequence[Value | None]) -> _Return | None:
         entry = choice.entry
         values = [a for a in arguments if a is not None]
         if not syntax.has_word(entry.node, "constexpr") or entry.body is None:
@@ -81,10 +92,13 @@ class ConstantCalls:
         self._depth += 1
         try:
             result = types.strip(self._s.functions.result_type(entry, env))
+            writer.result = result
             self._bind(parameter_nodes(entry), values, env)
             self._block(entry.body, env)
         except _Return as returned:
-            return returned.value if types.has_auto(result) else folded_cast(returned.value, result)
+            if returned.value is None or types.has_auto(result):
+                return returned
+            return _Return(folded_cast(returned.value, result))
         except (_NotConstantError, _Jump):
             return None
         finally:
@@ -138,7 +152,7 @@ class ConstantCalls:
                 inner = syntax.operands(node)
                 if not inner:
                     raise _NotConstantError
-                raise _Return(self._expression(inner[0], env))
+                raise self._returned(inner[0], env)
             case "compound_statement":
                 self._block(node, env.child({}))
             case "declaration":
@@ -150,6 +164,8 @@ class ConstantCalls:
                 self._if(node, env.child({}))
             case "while_statement" | "for_statement" | "do_statement":
                 self._loop(node, env.child({}))
+            case "switch_statement":
+                self._switch(node, env.child({}))
             case "break_statement" | "continue_statement":
                 raise _Jump(node.type)
             case "static_assert_declaration":
@@ -158,6 +174,43 @@ class ConstantCalls:
                 self._s.local_names.type_name(node, env)
             case _:
                 raise _NotConstantError
+
+    def _returned(self, node: Node, env: Env) -> _Return:
+        """A number, or the name of a function."""
+        result = env.function.result if env.function is not None else types.VOID
+        if not types.is_function(result):
+            return _Return(self._expression(node, env))
+        ex = self._s.expressions.emit(node, env, result)
+        if not (types.is_function(ex.decayed) and plain_text(ex.piece).isidentifier()):
+            raise _NotConstantError
+        return _Return(None, ex)
+
+    def _switch(self, node: Node, env: Env) -> None:
+        """The statements from the label that is met on, until a ``break``."""
+        body = node.child_by_field_name("body")
+        cases = syntax.operands(body) if body is not None else []
+        if any(case.type != "case_statement" for case in cases):
+            raise _NotConstantError
+        condition = node.child_by_field_name("condition")
+        value = condition.child_by_field_name("value") if condition is not None else None
+        if value is None:
+            raise _NotConstantError
+        number = self._expression(value, env).number
+        labels = [case.child_by_field_name("value") for case in cases]
+        known = [self._expression(at, env).number if at is not None else None for at in labels]
+        start = (
+            known.index(number) if number in known else known.index(None) if None in known else -1
+        )
+        if start < 0:
+            return
+        try:
+            for case, label in zip(cases[start:], labels[start:], strict=True):
+                for item in syntax.operands(case):
+                    if item != label:
+                        self._statement(item, env)
+        except _Jump as jump:
+            if jump.kind != "break_statement":
+                raise
 
     def _declaration(self, node: Node, env: Env) -> None:
         for declarator in syntax.declarators(node):

@@ -5,14 +5,14 @@ In: variable entries.  Out: :class:`Ex` and declarations at file scope.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
 from coalescecheck.frontend.ctypes_lp64 import Value
 from coalescecheck.frontend.rewrite import syntax, types
-from coalescecheck.frontend.rewrite.emit import Mark, Piece
+from coalescecheck.frontend.rewrite.emit import Mark, Piece, plain
 from coalescecheck.frontend.rewrite.env import Env
 from coalescecheck.frontend.rewrite.ex import (
     ASSIGN,
@@ -68,6 +68,8 @@ class Globals:
         mark = Mark(node.start_byte)
         if known.value is not None:
             return constant(known.value, known.type, mark)
+        if known.computed is not None and types.is_function(types.strip(known.type)):
+            return replace(known.computed, piece=(mark, plain(known.computed.piece)))
         if known.computed is not None:
             return cast(known.computed, known.type, mark)
         if isinstance(known.type, types.Reference):
@@ -95,6 +97,10 @@ class Globals:
             value = folded_cast(ex.value, types.strip(type_))
             if value is not None or not syntax.has_word(entry.node, *_IN_MEMORY):
                 return _Global("", type_, value, ex)
+        if constant and value_node is not None and types.is_function(types.strip(type_)):
+            ex = self._s.expressions.emit(value_node, outside, types.strip(type_))
+            if types.is_function(ex.decayed) and plain(ex.piece).isidentifier():
+                return _Global("", type_, None, ex)
         return self._declare(entry, type_, value_node, outside, arguments, constant)
 
     def _value(self, node: Node, type_: CType, env: Env) -> Value | None:

@@ -13,7 +13,7 @@ from tree_sitter import Node
 from coalescecheck.frontend.rewrite import syntax, types
 from coalescecheck.frontend.rewrite.emit import Mark
 from coalescecheck.frontend.rewrite.env import Env
-from coalescecheck.frontend.rewrite.ex import BINARY, PRIMARY, Ex, integer
+from coalescecheck.frontend.rewrite.ex import BINARY, PRIMARY, UNARY, Ex, integer
 from coalescecheck.frontend.rewrite.qualified import base_name
 from coalescecheck.frontend.rewrite.types import CType, GroupType
 
@@ -92,6 +92,11 @@ def function(
         return Ex("0", GroupType("tile", size or 0), pure=True)
     if not arguments or not isinstance(arguments[0].type, GroupType) or name == "make_pipeline":
         return None
+    if name in ("labeled_partition", "binary_partition"):  # data decides who is in it
+        for label in arguments[1:]:
+            if not label.pure and env.function is not None:
+                env.function.line(("(void)", label.at(UNARY), ";"))
+        return Ex("0", GroupType("coalesced"), pure=True)
     group = arguments[0].type
     rest = arguments[1:]
     if name == "sync":

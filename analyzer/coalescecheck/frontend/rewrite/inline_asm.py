@@ -1,7 +1,7 @@
 """Inline PTX: copies and loads that matter for addresses are recognised.
 
 In: asm statements.  Out: :class:`Ex`.  PTX ISA names: ``cp.async``, ``ldmatrix``, ``ld``, ``st``,
-``bar.sync``, ``%laneid``.
+``atom``, ``red``, ``cvta.to.shared``, ``bar.sync``, ``%laneid``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,15 @@ from tree_sitter import Node
 from coalescecheck.frontend.rewrite import groups, syntax, types
 from coalescecheck.frontend.rewrite.emit import Mark
 from coalescecheck.frontend.rewrite.env import Env
-from coalescecheck.frontend.rewrite.ex import BINARY, COMMA, UNARY, Ex, cast, integer
+from coalescecheck.frontend.rewrite.ex import (
+    BINARY,
+    COMMA,
+    UNARY,
+    Ex,
+    address_of,
+    cast,
+    integer,
+)
 from coalescecheck.frontend.rewrite.intrinsics import place
 from coalescecheck.frontend.rewrite.output import c_name
 from coalescecheck.frontend.rewrite.types import CType
@@ -25,12 +33,25 @@ if TYPE_CHECKING:
 _PLACE = r"\[\s*(%\d+(?:\s*\+\s*-?\w+)?)\s*\]"  # [%1] or [%1+16]
 _CP_ASYNC = re.compile(rf"cp\.async\.c[ag]\.shared\.global\S*\s+{_PLACE}\s*,"
                        rf"\s*{_PLACE}\s*,\s*(%?\d+)")  # fmt: skip
-_LDMATRIX = re.compile(rf"ldmatrix\.\S*?\.x([124])\S*\s+\{{([^}}]*)\}}\s*,\s*{_PLACE}")
+_LDMATRIX = re.compile(rf"ldmatrix\.[\w.:]*?\.x([124])[\w.:]*\s*\{{([^}}]*)\}}\s*,\s*{_PLACE}")
 _LOAD = re.compile(r"\bld\.(?:\w+\.)*?(global|shared)(?:[.:]\w+)*?(?:\.v([24]))?\.([busf])(\d+)\s+"
                    rf"\{{?([%\d,\s]+)\}}?\s*,\s*{_PLACE}")  # fmt: skip
 _STORE = re.compile(
     r"\bst\.(?:\w+\.)*?(global|shared)(?:[.:]\w+)*?(?:\.v([24]))?\.([busf])(\d+)\s+"
     rf"{_PLACE}\s*,\s*\{{?([%\d,\s]+)\}}?"
+)
+_ATOMIC = re.compile(
+    r"\b(?:red|(atom))\.(?:[\w:]+\.)*?(add|min|max|inc|dec|and|or|xor|exch|cas)\.(?:[\w:]+\.)*?"
+    rf"(?:[busf](\d+)|(b?f16x2))\s+(?(1)%(\d+)\s*,\s*){_PLACE}((?:\s*,\s*[%\w-]+)+)\s*;?\s*$"
+)
+_ATOMIC_KIND = re.compile(r"\.([busf])\d+\s")
+_TO_SHARED = re.compile(  # through a register of its own, or not
+    r"cvta\.to\.shared\.u64\s+(?:%0|(\w+))\s*,\s*%1\s*;"
+    r"(?(1)\s*cvt\.u32\.u64\s+%0\s*,\s*\1\s*;)[\s}]*$"
+)
+_SILENT = re.compile(  # orders or awaits what other instructions do
+    r"[\s{]*(?:fence|membar|cp\.async\.(?:commit|wait)_(?:group|all)|griddepcontrol|nanosleep"
+    r"|trap|brkpt|setmaxnreg)\b[^;]*;?[\s}]*$"
 )
 _GUARD = re.compile(r"setp\.(ne|eq)\.[bsu]\d+\s+(\w+)\s*,\s*%(\d+)\s*,\s*0\s*;")
 _PREDICATE = re.compile(r"@(!?)(\w+)\s")  # fmt: skip
@@ -107,6 +128,16 @@ class InlineAsm:
             rank = groups.rank(self._s)
             lane = Ex((rank.at(BINARY["%"]), " % 32u"), types.UINT, BINARY["%"])
             return self._s.operators.assign("=", outputs[0], lane, node, node, env)
+        if _SILENT.match(code) and not outputs:
+            return Ex("((void)0)", types.VOID, COMMA)
+        if re.match(r"[\s{]*exit\s*;", code):
+            return self._s.opaque_named("exit", [], types.VOID, node)
+        if _TO_SHARED.search(code) and len(outputs) == 1 and len(operands) == 2:
+            address = self._s.intrinsics.call("__cvta_generic_to_shared", operands[1:], node, env)
+            return address and self._s.operators.assign("=", outputs[0], address, node, node, env)
+        match = _ATOMIC.search(code)
+        if match is not None and code.count(";") <= 1:
+            return self._atomic(match, operands, node, env)
         match = _CP_ASYNC.search(code)
         if match is not None:
             return self._copy(match, operands, node, env)
@@ -191,6 +222,26 @@ class InlineAsm:
             value = values[0]
         return self._s.operators.assign("=", target, value, node, node, env)
 
+    def _atomic(self, match: re.Match[str], operands: list[Ex], node: Node, env: Env) -> Ex | None:
+        kind = _ATOMIC_KIND.search(match[0])
+        packed = match[4] is not None  # two numbers of 16 bits in one word
+        type_ = types.UINT if packed else self._accessed(kind[1] if kind else "b", match[3], None)
+        address = _pick_place(operands, match[6])
+        values = [_value(operands, v.strip()) for v in match[7].split(",")[1:]]
+        given = [v for v in values if v is not None]
+        if type_ is None or address is None or len(given) < len(values):
+            return None
+        pointer = address_of(place(address, type_, Mark(node.start_byte)))
+        name = "atomicCAS" if match[2] == "cas" else f"atomic{match[2].capitalize()}"
+        arguments = [Ex(pointer, types.Pointer(type_), UNARY), *(cast(v, type_) for v in given)]
+        before = self._s.intrinsics.call(name, arguments, node, env)
+        target = _pick(operands, match[5]) if match[5] is not None else None
+        if before is None or match[5] is None:
+            return before
+        if target is None:
+            return None
+        return self._s.operators.assign("=", target, before, node, node, env)
+
     def _unknown(self, code: str, outputs: list[Ex], inputs: list[Ex], node: Node, env: Env) -> Ex:
         """Other PTX: every output becomes unknown."""
         word = re.match(r"\W*([a-z][\w.]*)", code)
@@ -240,6 +291,16 @@ def _pick_place(operands: list[Ex], spelled: str) -> Ex | None:
         address = cast(address, types.Pointer(types.CHAR))
     piece = (address.at(BINARY["+"]), f" + {distance}")
     return Ex(piece, address.decayed, BINARY["+"], pure=address.pure)
+
+
+def _value(operands: list[Ex], spelled: str) -> Ex | None:
+    """The operand ``%1``, or a number."""
+    if spelled.startswith("%"):
+        return _pick(operands, spelled[1:])
+    try:
+        return integer(int(spelled, 0))
+    except ValueError:
+        return None
 
 
 def _pick(operands: list[Ex], number: str) -> Ex | None:

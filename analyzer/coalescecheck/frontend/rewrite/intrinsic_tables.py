@@ -80,6 +80,9 @@ ATOMICS = frozenset(
     f"atomic{name}{scope}" for name in _ATOMIC_NAMES for scope in ("", "_block", "_system")
 )
 
+# PyTorch's (ATen/cuda/Atomic.cuh), whose headers are rarely there
+OTHER_NAMES = {"gpuAtomicAdd": "atomicAdd", "gpuAtomicAddNoReturn": "atomicAdd"}
+
 SHUFFLES = {  # arguments without the width
     "__shfl_sync": 3,
     "__shfl_up_sync": 3,

@@ -26,6 +26,7 @@ from coalescecheck.frontend.rewrite.intrinsic_tables import (
     LIBRARY_RESULTS,
     MATH,
     MATH_ON_VECTORS,
+    OTHER_NAMES,
     PATTERNS,
     SHUFFLES,
     UNSUFFIXED,
@@ -57,6 +58,7 @@ class Intrinsics:
     def call(self, name: str, arguments: list[Ex], node: Node, env: Env) -> Ex | None:
         """The call of ``name``; None if it is not known here."""
         mark = Mark(node.start_byte)
+        name = OTHER_NAMES.get(name, name)
         if name in CACHED_LOADS and arguments:
             return self._s.operators.dereference(arguments[0], mark, node, env)
         if name in CACHED_STORES and len(arguments) >= 2:

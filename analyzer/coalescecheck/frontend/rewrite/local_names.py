@@ -5,6 +5,7 @@ In: declaration nodes.  Out: names in the environment, and the lines of structur
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
@@ -15,6 +16,7 @@ from coalescecheck.frontend.rewrite.emit import Mark, Piece
 from coalescecheck.frontend.rewrite.env import Env, Local, TypeBound
 from coalescecheck.frontend.rewrite.ex import ASSIGN, Ex, integer
 from coalescecheck.frontend.rewrite.output import c_name
+from coalescecheck.frontend.rewrite.records import field_named
 from coalescecheck.frontend.rewrite.syntax import text
 
 if TYPE_CHECKING:
@@ -26,6 +28,23 @@ class LocalNames:
 
     def __init__(self, session: Session) -> None:
         self._s = session
+
+    def anonymous_union(
+        self, node: Node, record: types.Record, env: Env, writer: FunctionWriter
+    ) -> None:
+        """``union { int all; char part[4]; };``: its members are names of the block."""
+        holder = writer.fresh("anonymous")
+        writer.line((Mark(node.start_byte), types.declare(record, holder), ";"))
+        for name in _members(record):
+            found = field_named(record.layout, name)
+            if found is None:
+                continue
+            type_ = types.Reference(types.qualified(found.type, const=found.const))
+            self._s.output.need(type_)
+            c = c_name(name)
+            writer.line((types.declare(type_, c), f" = &{holder}.{name};"))
+            writer.references.add(c)
+            env.names[name] = Local(c, type_)
 
     def structured(
         self, node: Node, declarator: Node, binding: Node, env: Env, writer: FunctionWriter
@@ -120,3 +139,12 @@ class LocalNames:
             env.names.update(inner)
         if name is not None:
             env.names[text(name)] = TypeBound(type_)
+
+
+def _members(record: types.Record) -> Iterator[str]:
+    """The names that an anonymous union adds, those of unions in it included."""
+    for member in record.layout.fields:
+        if member.name:
+            yield member.name
+        elif isinstance(member.type, types.Record):
+            yield from _members(member.type)

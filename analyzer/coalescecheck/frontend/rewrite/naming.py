@@ -130,7 +130,7 @@ class Naming:
             case Local():
                 if isinstance(found.binding.type, types.Reference):
                     self._s.note_reference(found.binding.c)
-                return self.local(found.binding, mark)
+                return self.local(_seen_from(env, found, found.binding), mark)
             case ValueBound(spelled, type_, value):
                 if value is not None:
                     return constant(value, type_, mark)
@@ -241,3 +241,9 @@ class Naming:
                 node, env, f"`{name}` is a type where a value is wanted", parts=[]
             )
         return self._s.free_name(c_name(types.mangled(name.split("::"))), node)
+
+
+def _seen_from(env: Env, found: Found, local: Local) -> Local:
+    """A constant of the function around is no name in the C function of a lambda or method."""
+    elsewhere = local.value is not None and found.env.function is not env.function
+    return replace(local, literal=True) if elsewhere else local

@@ -257,6 +257,14 @@ class Overloads:
         outer = entry.heads[0] if entry.heads else None
         if source is None or not outer or not source.arguments:
             return found.env
+        if source.entry.arguments is not None and entry.owner.type == "template_type":
+            written = syntax.operands(entry.owner.child_by_field_name("arguments"))
+            around = self._s.names.scope_env(entry.scope)
+            head = source.template.head
+            special = self._s.specialisations.specialised(
+                head, outer, written, source.arguments, around
+            )
+            return Env(found.env, dict(special)) if special is not None else found.env
         names = [p.name for p in outer]
         return Env(found.env, dict(zip(names, source.arguments, strict=False)))
 

@@ -168,7 +168,10 @@ class Statements:
         self._s.local_names.using(node, env)
 
     def _record(self, node: Node, env: Env, writer: FunctionWriter) -> None:
-        self._s.records.in_place(node, env)
+        made = self._s.records.in_place(node, env)
+        unnamed = node.type == "union_specifier" and node.child_by_field_name("name") is None
+        if unnamed and isinstance(made, types.Record):
+            self._s.local_names.anonymous_union(node, made, env, writer)
 
     def _enum(self, node: Node, env: Env, writer: FunctionWriter) -> None:
         self._s.local_names.local_enum(node, env)

@@ -1,0 +1,72 @@
+"""Macros of headers that were not found, where only specifiers can stand: ``HDI int f()``.
+
+In: a unit.  Out: the unit with blanks for them, and what to say of it.  Left as they are, such a
+word would be taken for the type, and the declaration behind it would be lost.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from coalescecheck.frontend.patches import Edits
+from coalescecheck.frontend.unit import Unit
+from coalescecheck.source import Diagnostic
+
+_WORD = rb"[A-Z][A-Z0-9_]*[A-Z0-9]"
+_SPECIFIERS = (
+    rb"(?:(?:inline|static|constexpr|virtual|explicit|friend|extern|const|volatile|unsigned|signed"
+    rb"|typename|struct|class|__\w+|" + _WORD + rb")\s+)*"
+)
+_TYPE = rb"[A-Za-z_][\w:]*(?:\s*<[^;{}()]{0,200}>)?(?:\s*::\s*\w+)?(?:\s+const)?[\s*&]+"
+_NAME = (
+    rb"(?:[A-Za-z_]\w*(?:<[^;{}()]{0,200}>)?\s*::\s*)*"
+    rb"(~?[A-Za-z_]\w*|operator\s*(?:\(\s*\)|[^\s\w(]+))"
+)
+_DECLARED = re.compile(
+    rb"(?<![\w.:>])(" + _WORD + rb")(?=\s+" + _SPECIFIERS + rb"(?:(" + _TYPE + rb"))?" + _NAME
+    + rb"\s*\()"
+)  # fmt: skip
+_STATEMENT = re.compile(rb"\s*(?:return|else|new|delete|throw|case|goto|do|typedef|using)\b")
+_CLASS = re.compile(rb"\b(?:struct|class)\s+(?:\w+\s+)??(\w+)\s*(?:final\s*)?[:{<]")
+_MISSING = "was not found"
+
+
+def without_unknown_specifiers(unit: Unit) -> tuple[Unit, list[Diagnostic]]:
+    """``unit`` with blanks for undeclared words before declarations, if headers are missing."""
+    if not any(_MISSING in each.message for each in unit.diagnostics):
+        return unit, []
+    classes = set(_CLASS.findall(unit.code))
+    edits, said = Edits(unit.code, unit.tree), dict[bytes, Diagnostic]()
+    declared: dict[bytes, bool] = {}
+    for match in _DECLARED.finditer(unit.code):
+        word, type_, name = match[1], match[2], match[3]
+        if word not in declared:
+            declared[word] = _is_declared(unit.code, word)
+        if declared[word] or _STATEMENT.match(type_ or b"") or _is_text(unit, match.start(1)):
+            continue
+        if type_ is None and name.lstrip(b"~") not in classes:  # no constructor: it is the type
+            continue
+        edits.put(match.start(1), b" " * len(word))
+        if word not in said:
+            shown = word.decode()
+            message = f"`{shown}` is not declared in what could be read: taken for a specifier"
+            said[word] = Diagnostic(unit.locate(match.start(1)), "note", message)
+    if not edits.parsed():
+        return unit, []
+    return replace(unit, code=bytes(edits.code), tree=edits.tree), list(said.values())
+
+
+def _is_text(unit: Unit, at: int) -> bool:
+    """Whether a place is inside of a string."""
+    node = unit.tree.root_node.descendant_for_byte_range(at, at + 1)
+    return node is not None and node.type in ("string_content", "raw_string_content")
+
+
+def _is_declared(code: bytes, word: bytes) -> bool:
+    """Whether a word is declared as a type, or as anything else."""
+    declared = rb"\b(?:struct|class|union|enum|typename|using|namespace)\s+" + word + rb"\b"
+    typedef = (
+        rb"\btypedef\b[^;{}]*\b" + word + rb"\s*;|\}\s*" + word + rb"\s*;|\b" + word + rb"\s*="
+    )
+    return re.search(declared + rb"|" + typedef, code) is not None

@@ -1,0 +1,76 @@
+"""Words of headers that were not found, in front of declarations: ``HDI int f()``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import coalescecheck
+from coalescecheck.report.model import Report
+
+CODE = """
+C10_DEVICE inline int twice(int x) { return 2 * x; }
+template <typename T> static LIB_API HDI T thrice(T x) { return 3 * x; }
+template <int N> struct S {
+    int v;
+    HDI S(int x) : v(x) {}
+    HDI explicit S(const float &x);
+    HDI bool ok() const { return v > 0; }
+    HDI S &operator+=(int x) { v += x; return *this; }
+    HDI ~S() {}
+};
+template <int N> HDI S<N>::S(const float &x) : v((int)x) {}
+EXPORT __global__ void k(float *o)
+{
+    int i = threadIdx.x;
+    S<3> s(i);
+    s += i;
+    if (s.ok()) o[s.v] = 1.f;
+    o[twice(i)] = 2.f;
+    o[thrice(i)] = 3.f;
+    if (i > 99) printf("ERROR in kernel (%d)", i);
+}
+void run(float *p) { k<<<1, 32>>>(p); }
+"""
+
+
+def analysed(folder: Path, text: str) -> Report:
+    path = folder / "kernel.cu"
+    path.write_text(text)
+    report = coalescecheck.analyze(path)
+    assert report.internal_errors == ()
+    return report
+
+
+def test_they_are_taken_for_specifiers(tmp_path: Path) -> None:
+    report = analysed(tmp_path, f'#include "missing.h"\n{CODE}')
+    (kernel,) = report.kernels
+    assert (kernel.status, kernel.reason) == ("analysed", "")
+    assert [access.lane_stride_bytes for access in kernel.accesses] == [8, 8, 12]
+    said = [
+        d.message.split("`")[1]
+        for f in report.files
+        for d in f.analysis.diagnostics
+        if "taken for" in d.message
+    ]
+    assert sorted(said) == ["C10_DEVICE", "EXPORT", "HDI", "LIB_API"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "LIB_T f(int x) { return x; }",
+        "typedef int LIB_T; LIB_T const f(int x) { return x; }",
+        "struct LIB_T { int x; }; LIB_T *f(int x) { return 0; }",
+        "LIB_T LIB_API f(int x) { return x; }",
+    ],
+)
+def test_types_are_none(text: str, tmp_path: Path) -> None:
+    report = analysed(tmp_path, f'#include "missing.h"\n{text}\n__global__ void k(int *o) {{}}\n')
+    assert not [d for f in report.files for d in f.analysis.diagnostics if "taken for" in d.message]
+
+
+def test_nothing_is_taken_for_one_where_all_headers_are_read(tmp_path: Path) -> None:
+    report = analysed(tmp_path, CODE)
+    assert not [d for f in report.files for d in f.analysis.diagnostics if "taken for" in d.message]

@@ -72,7 +72,9 @@ class StridedGlobalAccess(Rule):
     twice the ideal, a note at a tenth more; it is a note too where lanes have no common step, or
     those of a row use one address, and waste less than a 128-byte line, where neighbouring loads
     take most of the rest, where the waste is less than a hundredth of what the kernel moves, and
-    where L1 surely finds the rest of the sectors again. Data-dependent indices are never judged.
+    where L1 surely finds the rest of the sectors again. Data-dependent indices are never judged,
+    nor is a step that is one of an array of them (`t.strides[2]`), of which the innermost is most
+    often 1, until `--param` gives it.
     """
 
     code, slug, severity = "CC101", "strided-global-access", Severity.WARNING

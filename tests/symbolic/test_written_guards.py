@@ -36,3 +36,9 @@ def test_a_guard_is_c(guard: str, written: str) -> None:
 def test_an_address_is_sympys() -> None:
     found = result(f"{SIGNED} o[x / n * 4 + x % 8] = 1;", "o")
     assert found.address == "16*trunc_div(threadIdx_x, n) + 4*Mod(threadIdx_x, 8) + o"
+
+
+def test_a_guard_whose_parts_stand_in_each_other_stays_short() -> None:
+    steps = " ".join("v = (v / n) * m + v % n + (v < m) * n;" for _ in range(40))
+    found = result(f"{SIGNED} int v = x; {steps} if (v < 5 || v == m) o[x] = 1;", "o")
+    assert all(len(guard) < 20_000 for guard in found.guards)

@@ -6,7 +6,7 @@ Guards and assumptions are for readers; what is computed with has SymPy's syntax
 from __future__ import annotations
 
 from coalescecheck.symbolic.form import ONE, Atom, Context, Form, Symbol
-from coalescecheck.symbolic.render import Renderer
+from coalescecheck.symbolic.render import LONGEST, UNWRITTEN, Renderer
 
 _SIGNS = {"cdiv": "/", "cmod": "%", "and": "&", "or": "|", "xor": "^", "shl": "<<", "shr": ">>"}
 _TIGHT = ("/", "%")  # bind as ``*`` does, the others less than ``+``
@@ -60,6 +60,11 @@ class Written(Renderer):
         return "*".join([str(factor), *factors] if factor != 1 else factors)
 
     def _atom(self, g: int, atom: Atom) -> str:
+        text = self._operation(g, atom)
+        # shared parts are written out at every use, as in SymPy's syntax
+        return text if len(text) <= LONGEST else f"{UNWRITTEN}{g}"
+
+    def _operation(self, g: int, atom: Atom) -> str:
         if atom.op in _TRUTHS:
             return f"({self.condition(Form({(g,): 1}))})"
         sign, right = _SIGNS.get(atom.op, ""), atom.args[-1]

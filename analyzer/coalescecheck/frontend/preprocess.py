@@ -16,7 +16,13 @@ import tree_sitter_cuda
 from tree_sitter import Language, Parser
 
 from coalescecheck.errors import SourceError
-from coalescecheck.frontend import includes, left_out, pragmas, standard_library
+from coalescecheck.frontend import (
+    includes,
+    left_out,
+    pragmas,
+    standard_library,
+    tensor_accessors,
+)
 from coalescecheck.frontend.cleaning import clean, logical_lines
 from coalescecheck.frontend.conditionals import Conditionals
 from coalescecheck.frontend.macros import MacroLimit, Macros
@@ -63,7 +69,7 @@ def preprocess(
     run.file(path, text, pre_includes)
     code, positions = run.finish()
     code = pragmas.as_attributes(code)
-    code += standard_library.used_by(code).encode()
+    code += standard_library.used_by(code).encode() + tensor_accessors.used_by(code).encode()
     if code.count(b"<") >= _NESTING and _NESTED.search(code):
         raise SourceError(f"{path}: nests too deeply")
     tree = Parser(Language(tree_sitter_cuda.language())).parse(code)

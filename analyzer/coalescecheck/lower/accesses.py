@@ -69,7 +69,7 @@ def register(
     sites = [frame.call_site for frame in cx.frames if frame.call_site is not None]
     span = cx.span(node)
     while span == NOWHERE and sites:
-        span, text = sites.pop(), f"{cx.frames[-1].name.rpartition('__')[2]}()"
+        span, text = sites.pop(), _library_function(cx)
     cx.accesses.append(
         Access(
             id=number,
@@ -87,6 +87,14 @@ def register(
     )
     cx.access_align[number] = ctypes.align_of(ctype)
     return number
+
+
+def _library_function(cx: Context) -> str:
+    """The function of a library that is being followed, as the user knows it."""
+    name = cx.frames[-1].name
+    known = cx.spellings.calls.get(name)
+    name = name.rpartition("__")[2] if known is None else known.name
+    return name if name.startswith("operator") else f"{name}()"
 
 
 def _of_place(cx: Context, op: Op, place: Memory, node: c_ast.Node | None, kind: str) -> int:

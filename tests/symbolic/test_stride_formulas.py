@@ -177,3 +177,16 @@ def test_a_float_stride_costs_what_the_published_table_says(stride: int, expecte
 def test_every_simple_stride_has_a_formula() -> None:
     assert all(count(_stride(width).found).formula for width in ELEMENTS)
     assert count(_stride(4, shared=True).found).formula
+
+
+@pytest.mark.parametrize(("kind", "least"), [("int", -20), ("unsigned", 0), ("unsigned char", 0)])
+def test_a_formula_has_pieces_for_possible_values_only(kind: str, least: int) -> None:
+    found = result(
+        "o[(int)threadIdx.x * (int)s] = 1;", "o", parameters=f"float *o, {kind} s", grid=(1,)
+    )
+    formula = count(found).formula
+    assert formula is not None
+    assert (" < 0)" in formula) is (least < 0)
+    for n in range(least, 21):
+        lanes = {4 * n * lane // 32 for lane in range(32)}
+        assert parse(formula).subs(sympy.Symbol("s"), n) == len(lanes)

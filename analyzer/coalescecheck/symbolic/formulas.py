@@ -25,16 +25,16 @@ class Shown:
     condition: tuple[int, int] | None  # (divisor, count when the parameter is divisible)
 
 
-def show(profile: Profile, name: str, multiple: int, all_values: bool) -> Shown:
+def show(profile: Profile, name: str, multiple: int, all_values: bool, signed: bool) -> Shown:
     """Describe a profile.  ``all_values``: values below ``start`` are possible and count
-    differently."""
+    differently; ``signed``: values below 0 are possible, too."""
     condition = _divisibility(profile, multiple)
     start = profile.start if all_values and profile.start > 1 else None
     if any(low != high for low, high in profile.large):
         return Shown(None, start, condition)
     values = [low for low, _ in profile.large]
     if len(set(values)) == 1 and all_values:
-        return Shown(_stride_formula(profile, name, values[0]), start, None)
+        return Shown(_stride_formula(profile, name, values[0], signed), start, None)
     if all_values:
         shared = _gcd_formula(profile, name, values)
         if shared is not None:
@@ -64,12 +64,14 @@ def _divisibility(profile: Profile, multiple: int) -> tuple[int, int] | None:
     return None
 
 
-def _stride_formula(profile: Profile, parameter: str, far: int) -> str | None:
+def _stride_formula(profile: Profile, parameter: str, far: int, signed: bool) -> str | None:
     """One value for large |n|, closed pieces below."""
-    if any(low != high for low, high in (*profile.small.values(), *profile.far_negative)):
+    small = {n: count for n, count in profile.small.items() if signed or n >= 0}
+    far_negative = profile.far_negative if signed else ((far, far),)
+    if any(low != high for low, high in (*small.values(), *far_negative)):
         return None
-    counts = {n: low for n, (low, _) in profile.small.items()}
-    if {low for low, _ in profile.far_negative} != {far} or 0 not in counts:
+    counts = {n: low for n, (low, _) in small.items()}
+    if {low for low, _ in far_negative} != {far} or 0 not in counts:
         return None
     sympy = _sympy()
     name = sympy.Symbol(parameter, integer=True)

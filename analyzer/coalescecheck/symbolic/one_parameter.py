@@ -45,7 +45,8 @@ class ParameterCounter:
         name = self._renderer.text(Form({(parameter,): 1}))
         in_lanes = parameter in self._ctx.leaves(question.split.lanes)
         small = in_lanes and (symbol.low is None or symbol.low < profile.start)
-        shown = show(profile, name, profile.multiple, small)
+        signed = symbol.low is None or symbol.low < 0
+        shown = show(profile, name, profile.multiple, small, signed)
         # nobody can promise what a counter, a block index or a loaded value is: all values count
         free = symbol.kind in ("counter", "data", "row", "bid")
         possible, mixed = profile.everywhere if free else profile.tallies, free

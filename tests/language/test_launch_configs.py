@@ -6,8 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-import coalescecheck
+from launched import kernels_in, shape
 
 KERNEL = "template <int N> __global__ void k(float *p, int n) { p[threadIdx.x * N + n] = 0; }\n"
 
@@ -48,14 +47,8 @@ CASES = {
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_configurations(case: str, tmp_path: Path) -> None:
     host, expected = CASES[case]
-    path = tmp_path / "launch.cu"
-    path.write_text(KERNEL + host)
-    report = coalescecheck.analyze(path, verify=False)
-    assert report.internal_errors == ()
-    found = []
-    for kernel in report.kernels:
-        launch = kernel.launch
-        block = f"{launch.block.x}x{launch.block.y}" if launch.block else "?"
-        grid = launch.grid.x if launch.grid else "?"
-        found.append(f"{kernel.template['N']}: {block} of {grid} n={kernel.params['n']}")
+    found = [
+        f"{kernel.template['N']}: {shape(kernel.launch)} n={kernel.params['n']}"
+        for kernel in kernels_in(tmp_path, KERNEL + host)
+    ]
     assert found == expected

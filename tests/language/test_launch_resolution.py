@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from launched import kernels_in
 
 import coalescecheck
 from coalescecheck.analysis import KernelAnalysis
@@ -18,14 +19,6 @@ KERNEL = "__global__ void k(float *p, int n, int m) { if (threadIdx.x < n) p[thr
 TEMPLATE = (
     "template <typename T, int B> __global__ void k(T *p, int n) { p[threadIdx.x * B + n] = 0; }\n"
 )
-
-
-def analysed(folder: Path, text: str) -> list[KernelAnalysis]:
-    path = folder / "launch.cu"
-    path.write_text(text)
-    report = coalescecheck.analyze(path, verify=False)
-    assert report.internal_errors == ()
-    return list(report.kernels)
 
 
 def shown(kernel: KernelAnalysis) -> str:
@@ -223,7 +216,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_configurations(case: str, tmp_path: Path) -> None:
     host, expected = CASES[case]
-    assert [shown(kernel) for kernel in analysed(tmp_path, KERNEL + host)] == expected
+    assert [shown(kernel) for kernel in kernels_in(tmp_path, KERNEL + host)] == expected
 
 
 INSTANCES = {
@@ -301,7 +294,7 @@ INSTANCES = {
 @pytest.mark.parametrize("case", INSTANCES, ids=str)
 def test_instances(case: str, tmp_path: Path) -> None:
     host, expected = INSTANCES[case]
-    found = analysed(tmp_path, TEMPLATE + host)
+    found = kernels_in(tmp_path, TEMPLATE + host)
     assert [(" ".join(k.template.values()), shown(k)) for k in found] == expected
 
 
@@ -311,7 +304,7 @@ def test_each_configuration_says_where_it_comes_from(tmp_path: Path) -> None:
         "#define RUN(b) k<<<1, b>>>(p, 1, 1)\n"
         "void b(float *p) {\n  int t = 64;\n  RUN(t);\n}\n"
     )
-    launches = [kernel.launch for kernel in analysed(tmp_path, KERNEL + host)]
+    launches = [kernel.launch for kernel in kernels_in(tmp_path, KERNEL + host)]
     assert [(x.source, Path(x.file).name, x.line) for x in launches] == [
         ("host", "launch.cu", 3),
         ("host", "launch.cu", 8),
@@ -320,7 +313,7 @@ def test_each_configuration_says_where_it_comes_from(tmp_path: Path) -> None:
 
 def test_a_launch_in_a_header_names_the_header(tmp_path: Path) -> None:
     (tmp_path / "run.h").write_text("inline void h(float *p) {\n  k<<<1, 32>>>(p, 1, 1);\n}\n")
-    (kernel,) = analysed(tmp_path, f'{KERNEL}#include "run.h"\n')
+    (kernel,) = kernels_in(tmp_path, f'{KERNEL}#include "run.h"\n')
     assert (Path(kernel.launch.file).name, kernel.launch.line) == ("run.h", 2)
 
 
@@ -328,7 +321,7 @@ def test_one_configuration_is_reported_once_for_all_its_launches(tmp_path: Path)
     host = "void h(float *p) { for (int i = 0; i < 2; i++) { k<<<1, 32>>>(p, 1, 1);\n" + (
         "k<<<1, 32>>>(p, 1, 1); } }"
     )
-    (kernel,) = analysed(tmp_path, KERNEL + host)
+    (kernel,) = kernels_in(tmp_path, KERNEL + host)
     assert kernel.launch.line == 2
 
 
@@ -390,7 +383,7 @@ def test_a_launch_is_one_of_the_kernel_that_takes_its_pointers(
 ) -> None:
     found = [
         " ".join([str(k.span.line), *k.template.values()]) + ": " + shown(k)
-        for k in analysed(tmp_path, text)
+        for k in kernels_in(tmp_path, text)
     ]
     assert sorted(found) == expected
 
@@ -457,6 +450,6 @@ def test_packs_of_pointers_are_deduced(tmp_path: Path, declared: str) -> None:
         "{ out[threadIdx.x] = sum(in[threadIdx.x]...); }\n"
         "void h(double *o, float *a, double *b) { k<<<1, 32>>>(o, a, b); }"
     )
-    (kernel,) = analysed(tmp_path, text)
+    (kernel,) = kernels_in(tmp_path, text)
     loads = [a for a in kernel.accesses if a.access.op.value == "load"]
     assert [(a.width_bytes, a.sectors and a.sectors.max) for a in loads] == [(4, 4), (8, 8)]

@@ -6,8 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-import coalescecheck
+from launched import kernels_in, shape
 
 CODE = """
 typedef void (*kernel_t)(float *);
@@ -55,13 +54,8 @@ CASES = {
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_launches(case: str, tmp_path: Path) -> None:
     host, expected = CASES[case]
-    path = tmp_path / "launch.cu"
-    path.write_text(CODE + host)
-    report = coalescecheck.analyze(path, verify=False)
-    assert report.internal_errors == ()
-    found = []
-    for kernel in report.kernels:
-        launch = kernel.launch
-        block = f"{launch.block.x}x{launch.block.y}" if launch.block else "?"
-        found.append(f"{kernel.template['N']}: {block} of {launch.grid.x if launch.grid else '?'}")
+    found = [
+        f"{kernel.template['N']}: {shape(kernel.launch)}"
+        for kernel in kernels_in(tmp_path, CODE + host)
+    ]
     assert sorted(found) == sorted(expected)

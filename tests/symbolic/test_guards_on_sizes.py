@@ -47,6 +47,16 @@ def test_a_size_below_a_warp_is_met_by_no_whole_warp(most: int, certainty: str) 
     assert count(found).min <= -(-most // 8) <= count(found).max
 
 
+@pytest.mark.parametrize(("most", "certainty"), [(3, "bounded"), (8, "exact-symbolic")])
+def test_a_narrow_block_meets_a_small_size(most: int, certainty: str) -> None:
+    # rows of 4 floats 8 apart: a warp whose lanes all run takes 8 sectors
+    body = f"int x = blockIdx.x * 4 + threadIdx.x; if (x < {most}) o[x + 8 * threadIdx.y] = 1;"
+    found = result(body, "o", block=(4, 16))
+    assert found.certainty == certainty
+    if certainty == "exact-symbolic":
+        assert (count(found).min, count(found).max) == (8, 8)
+
+
 @pytest.mark.parametrize(
     ("guard", "least", "greatest"),
     [

@@ -183,9 +183,12 @@ def _narrow(ctx: Context, guard: Form, other: Form) -> bool:
 
 
 def _spread(ctx: Context, form: Form) -> int:
-    """How far the values of a warp's lanes are apart at least if they are 32 different ones."""
+    """How far the values of a warp's lanes are apart at least if they are 32 different ones, or as
+    many as there can be."""
     lanes = Form({m: c for m, c in form.terms.items() if ctx.varying(Form({m: c}))})
-    return ctx.multiple_of(lanes) * (WARP_SIZE - 1)
+    low, high = ctx.bounds(lanes)
+    apart = ctx.multiple_of(lanes) * (WARP_SIZE - 1)
+    return apart if low is None or high is None else min(apart, high - low)
 
 
 def _is_row(ctx: Context, g: int) -> bool:

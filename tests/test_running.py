@@ -301,3 +301,23 @@ def test_a_name_may_be_of_a_kernel_that_was_not_understood(
 ) -> None:
     said = unheeded(make_options(params={"n": 64}), [Brief(statuses)])
     assert len(list(said)) == told
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "passed"),
+    [
+        ("int", 1 << 40, "0 is passed"),
+        ("unsigned char", 300, "44 is passed"),
+        ("int", -(1 << 31) - 1, "2147483647 is passed"),
+        ("unsigned", -1, ""),
+        ("int", 0xFFFFFFFF, ""),
+        ("long long", 1 << 40, ""),
+    ],
+)
+def test_a_value_that_no_parameter_can_hold_is_told(
+    tmp_path: Path, type_: str, value: int, passed: str
+) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(f"__global__ void k(float *a, {type_} n) {{ a[threadIdx.x + n] = 0; }}")
+    (kernel,) = analysed(path, None, params={"n": value}).kernels
+    assert [said.message.endswith(passed) for said in kernel.diagnostics] == [True] * bool(passed)

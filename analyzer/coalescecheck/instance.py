@@ -17,6 +17,7 @@ from coalescecheck.frontend.kernel_c import KernelC
 from coalescecheck.ir.constants import scalars_of
 from coalescecheck.ir.expr import builtins_of
 from coalescecheck.ir.kernel import Kernel, expressions, walk
+from coalescecheck.ir.types import ScalarType
 from coalescecheck.launch import Dim3, Launch
 from coalescecheck.lower.arith import wrap
 from coalescecheck.options import Options
@@ -86,7 +87,7 @@ def _analysis(
 ) -> KernelAnalysis:
     """What was found of the kernel as it is written."""
     kernel_c, kernel, launch = subject.source, subject.kernel, subject.launch
-    diagnostics = tuple(_told(kernel_c, kernel, summary, options.arch))
+    diagnostics = tuple(_told(kernel_c, kernel, launch, summary, options.arch))
     status, reason = _status(diagnostics)
     if summary.reason:
         status, reason = "partial", summary.reason
@@ -119,9 +120,15 @@ def _analysis(
     )
 
 
-def _told(kernel_c: KernelC, kernel: Kernel, summary: Summary, arch: Arch) -> Iterator[Diagnostic]:
+def _told(
+    kernel_c: KernelC, kernel: Kernel, launch: Launch, summary: Summary, arch: Arch
+) -> Iterator[Diagnostic]:
     """All that was said on the way to the numbers."""
     yield from (*kernel_c.diagnostics, *kernel.diagnostics)
+    for name, value, type_ in _integers(kernel, launch):
+        if not -(1 << type_.bits - 1) <= value < 1 << type_.bits:  # -1 is for what is unsigned, too
+            said = f"{name}={value} has more than {type_.bits} bits: {wrap(value, type_)} is passed"
+            yield Diagnostic(kernel_c.span, "warning", said)
     for place in summary.endless:
         said = "this loop never ends: what follows it is not reached"
         yield Diagnostic(place, "warning", said)
@@ -195,8 +202,13 @@ def _with_bounds(kernel_c: KernelC, kernel: Kernel, launch: Launch) -> Launch:
 
 def _known(kernel: Kernel, launch: Launch) -> dict[str, int]:
     """The integer parameters' values, converted to their types as a call converts them."""
+    return {name: wrap(value, type_) for name, value, type_ in _integers(kernel, launch)}
+
+
+def _integers(kernel: Kernel, launch: Launch) -> list[tuple[str, int, ScalarType]]:
+    """The arguments of the launch that are integers, with the types of their parameters."""
     types = {name: p.type for name, p in scalars_of(kernel).items() if p.type.is_integer}
-    return {name: wrap(value, types[name]) for name, value in launch.args if name in types}
+    return [(name, value, types[name]) for name, value in launch.args if name in types]
 
 
 def _status(diagnostics: tuple[Diagnostic, ...]) -> tuple[str, str]:

@@ -261,8 +261,27 @@ def _includes(size: int, chance: Random) -> str:
 
 
 Bomb = Callable[[int, Random], str]
+WORDS = (
+    *("HDI ", "W{} ", "HDI int ", "static ", "a::", "a<b> ", "std::is_same<", "std::integral<"),
+    *("A_b<x> ::", "__launch_bounds__(a,", "__launch_bounds__(a,b,(c)", "__block_size__((a)("),
+    *("PackedTensorAccessor32<", "concept c{} = ", "template <C{} "),
+)
+PTX = ("atom.add.", "red.global.", "cvta.to.shared.u64 a ", "ldmatrix.a.x4", "ld.global.", ", %1")
+
+
+def _words(size: int, chance: Random) -> str:
+    """One word after the other, beside a header that is not there; what is read by patterns."""
+    word = chance.choice(WORDS)
+    before = '#include "nowhere.h"\nconcept A_b = 1;\n'
+    return before + "".join(word.replace("{}", str(i)) for i in range(size)) + ";\n" + _kernel("")
+
+
+def _assembly(size: int, chance: Random) -> str:
+    return _kernel(f'    asm volatile("{chance.choice(PTX) * size}" :: "l"(a), "r"(t));')
+
+
 BOMBS: tuple[Bomb, ...] = (
     *(_nested_expression, _chain, _nested_statements, _many_statements, _many_kernels, _macros),
     *(_macro_calls, _conditionals, _templates, _recursion, _loops, _declarations, _launches),
-    *(_comments, _numbers, _includes),
+    *(_comments, _numbers, _includes, _words, _assembly),
 )

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.cases import KINDS, Case, case
+from fuzz import bombs
+from fuzz.bombs import PTX, WORDS
+from fuzz.cases import KINDS, SOURCE, Case, case
 from fuzz.judge import problems, run_apart
 from fuzz.mutations import mutated
 
@@ -23,6 +25,15 @@ def test_nothing_crashes_or_hangs(tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize("number", range(2))
 def test_a_process_of_its_own_ends_as_it_should(tmp_path: Path, number: int) -> None:
     assert list(run_apart(case(number), tmp_path)) == []
+
+
+@pytest.mark.parametrize("of", [WORDS, PTX], ids=["words", "PTX"])
+def test_words_without_end_are_read_in_time(tmp_path: Path, of: tuple[str, ...]) -> None:
+    around = (bombs.HEAD + '    asm volatile("', '" :: "l"(a));') if of is PTX else ("", ";")
+    texts = [around[0] + bombs.MOST // len(word) * word + around[1] for word in of]
+    texts = ['#include "nowhere.h"\nconcept A_b = 1;\n' + text + bombs.TAIL for text in texts]
+    cases = [Case(at, "bomb", {SOURCE: text.encode()}) for at, text in enumerate(texts)]
+    assert list(problems(cases, tmp_path)) == []
 
 
 def test_every_kind_is_run() -> None:

@@ -42,10 +42,13 @@ _MAX_DIAGNOSTICS = 100
 
 _WORDS = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")
 _DIRECTIVE = re.compile(r"[ \t\v]*(?:\#|%:)[ \t\v]*([A-Za-z_]*)")
-# `a < a < a …`: the parser tries every way to read it, in time as the length squared or worse
+# `a < a < a …`, `a<b>::a<b>::…`: the parser tries every way to read it, in time as the length
+# squared or worse
 _SPLICE = re.compile(r"\[(?=::)")  # of `a[::f()]`: the grammar takes `[:` for one token
 _NESTING = 1000
-_NESTED = re.compile(rb"(?:\w+\s*<\s*){%d}" % _NESTING)
+_NESTED = re.compile(
+    rb"(?:\w[\w:]*\s*<\s*){%d}|(?:\w+\s*<[^<>;{}]{0,99}>\s*::\s*){%d}" % (_NESTING, _NESTING)
+)
 _IGNORED = frozenset({"", "line", "ident", "sccs", "assert", "unassert", "include_alias"})
 
 

@@ -79,15 +79,17 @@ def _around(
     unit: Unit, starts: Sequence[tuple[int, str]], inner: tuple[int, str]
 ) -> tuple[int, str]:
     """The outermost kernel whose body ``inner`` stands in, for want of a brace; or that itself."""
-    found = inner
-    node = unit.tree.root_node.descendant_for_byte_range(inner[0], inner[0])
-    while node is not None:
+    cursor = unit.tree.walk()  # down: to go up once costs the grammar's library the way down
+    while cursor.goto_first_child_for_byte(inner[0]) is not None:
+        node = cursor.node
+        if node is None or node.start_byte > inner[0]:
+            break
         body = node.child_by_field_name("body") if node.type == "function_definition" else None
         if body is not None:
             heads = [s for s in starts if node.start_byte <= s[0] < body.start_byte]
-            found = heads[0] if heads else found
-        node = node.parent
-    return found
+            if heads:
+                return heads[0]
+    return inner
 
 
 def _faults(node: Node) -> Iterator[Node]:

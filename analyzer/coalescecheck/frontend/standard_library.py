@@ -183,7 +183,7 @@ _USES_CUDA = (
 )
 # a trait whose object or derived class is used: `f(x, std::is_same<T, int>{})`
 _TRAIT = re.compile(
-    rb"\bstd\s*::\s*(is_\w+)\s*<[^;{}()]*>\s*(?:\{\s*\}|\(\s*\))"
+    rb"\bstd\s*::\s*(is_\w+)\s*<[^;{}()]{0,500}>\s*(?:\{\s*\}|\(\s*\))"
     rb"|:\s*(?:public\s+)?(?:cuda\s*::\s*)?std\s*::\s*(is_\w+)\s*<"
 )
 

@@ -16,11 +16,11 @@ from coalescecheck.source import Diagnostic
 _WORD = rb"[A-Z][A-Z0-9_]*[A-Z0-9]"
 _SPECIFIERS = (
     rb"(?:(?:inline|static|constexpr|virtual|explicit|friend|extern|const|volatile|unsigned|signed"
-    rb"|typename|struct|class|__\w+|" + _WORD + rb")\s+)*"
+    rb"|typename|struct|class|__\w+|" + _WORD + rb")\s+){0,8}"  # more are a list of words
 )
-_TYPE = rb"[A-Za-z_][\w:]*(?:\s*<[^;{}()]{0,200}>)?(?:\s*::\s*\w+)?(?:\s+const)?[\s*&]+"
+_TYPE = rb"[A-Za-z_][\w:]{0,200}(?:\s*<[^;{}()]{0,200}>)?(?:\s*::\s*\w+)?(?:\s+const)?[\s*&]+"
 _NAME = (
-    rb"(?:[A-Za-z_]\w*(?:<[^;{}()]{0,200}>)?\s*::\s*)*"
+    rb"(?:[A-Za-z_]\w*(?:<[^;{}()]{0,200}>)?\s*::\s*){0,8}"
     rb"(~?[A-Za-z_]\w*|operator\s*(?:\(\s*\)|[^\s\w(]+))"
 )
 _DECLARED = re.compile(

@@ -254,7 +254,8 @@ class AccessUnit:
                 result[lane] = self._contents(part, lane, delta, var, dtype)
         taint: Taint = join(address.taint, UNDEFINED if access.kind == "texture" else CLEAN)
         for part in parts:
-            bits = part.region.taint_of(part.array) | part.region.storage.taint_of(dtype)
+            read = part.region.storage.taint_of(part.offsets + delta, dtype)
+            bits = part.region.taint_of(part.array) | read
             if _is_pointer_of_host(part, var):
                 bits |= MADE_UP
             if part.outside is not None:

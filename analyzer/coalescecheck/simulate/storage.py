@@ -33,8 +33,8 @@ class Storage(Protocol):
         """A typed view of all bytes and the element of every offset, for atomics."""
         ...
 
-    def taint_of(self, dtype: np.dtype[Any]) -> int:
-        """The taint of what is read here as this type."""
+    def taint_of(self, offsets: Ints, dtype: np.dtype[Any]) -> int:
+        """The taint of what is read there as this type."""
         ...
 
 
@@ -49,7 +49,7 @@ class Copies:
         self._copies = copies
         self._first = None if copy_of is None else copy_of * _padded(stride)
 
-    def taint_of(self, dtype: np.dtype[Any]) -> int:
+    def taint_of(self, offsets: Ints, dtype: np.dtype[Any]) -> int:
         return CLEAN
 
     def fill(self, contents: Bytes) -> None:
@@ -89,7 +89,7 @@ class MadeUp:
         self._data: Bytes = np.zeros(0, dtype=np.uint8)
         self._written = np.zeros(0, dtype=np.bool_)
 
-    def taint_of(self, dtype: np.dtype[Any]) -> int:
+    def taint_of(self, offsets: Ints, dtype: np.dtype[Any]) -> int:
         return MADE_UP
 
     def read(self, offsets: Ints, lane: Ints, dtype: np.dtype[Any]) -> Data:
@@ -141,8 +141,11 @@ class Numbered(MadeUp):
         for offset, number in numbers.items():
             self.write(np.array([offset]), np.zeros(1, np.int64), np.atleast_1d(number))
 
-    def taint_of(self, dtype: np.dtype[Any]) -> int:
-        return MADE_UP if dtype.kind == "f" else CLEAN
+    def taint_of(self, offsets: Ints, dtype: np.dtype[Any]) -> int:
+        bytes_ = offsets[:, None] + np.arange(dtype.itemsize)
+        given = (bytes_ >= 0) & (bytes_ < len(self._written))
+        given &= self._written[np.where(given, bytes_, 0)]
+        return CLEAN if given.all() else MADE_UP
 
 
 def gather(data: Bytes, places: Ints, dtype: np.dtype[Any]) -> Data:

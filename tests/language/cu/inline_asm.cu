@@ -17,6 +17,10 @@ __global__ void loads_and_stores(float *out, const float *in)
                  : "=f"(a), "=f"(b), "=f"(c), "=f"(d)
                  : "l"(in + 4 * i));
     asm("st.global.v2.f32 [%0+8], {%1, %2};" ::"l"(out + 2 * i), "f"(a + b), "f"(c + d));  // expect: out store sectors=9
+    asm volatile("ld.global.nc.L1::no_allocate.L2::128B.v4.f32 {%0, %1, %2, %3}, [%4];"  // expect: in load sectors=32
+                 : "=f"(a), "=f"(b), "=f"(c), "=f"(d)
+                 : "l"(in + 8 * i));
+    asm volatile("st.global.L1::no_allocate.f32 [%0], %1;" ::"l"(out + 2 * i), "f"(d));  // expect: out store sectors=8
     unsigned long long wide;
     asm("ld.global.u64 %0, [%1];" : "=l"(wide) : "l"(in + 2 * i));  // expect: in load sectors=8
     out[i] = wide;  // expect: out store sectors=4

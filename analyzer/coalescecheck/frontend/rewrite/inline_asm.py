@@ -33,15 +33,20 @@ if TYPE_CHECKING:
 _PLACE = r"\[\s*(%\d+(?:\s*\+\s*-?\w+)?)\s*\]"  # [%1] or [%1+16]
 _CP_ASYNC = re.compile(rf"cp\.async\.c[ag]\.shared\.global\S*\s+{_PLACE}\s*,"
                        rf"\s*{_PLACE}\s*,\s*(%?\d+)")  # fmt: skip
-_LDMATRIX = re.compile(rf"ldmatrix\.[\w.:]*?\.x([124])[\w.:]*\s*\{{([^}}]*)\}}\s*,\s*{_PLACE}")
-_LOAD = re.compile(r"\bld\.(?:\w+\.)*?(global|shared)(?:[.:]\w+)*?(?:\.v([24]))?\.([busf])(\d+)\s+"
-                   rf"\{{?([%\d,\s]+)\}}?\s*,\s*{_PLACE}")  # fmt: skip
+_LDMATRIX = re.compile(
+    r"ldmatrix\.[\w.:]{0,80}?\.x([124])[\w.:]{0,80}\s*" rf"\{{([^}}]*)\}}\s*,\s*{_PLACE}"
+)
+_LOAD = re.compile(
+    r"\bld\.(?:\w+\.){0,8}?(global|shared)(?:[.:]+\w+){0,12}?(?:\.v([24]))?\.([busf])(\d+)\s+"
+    rf"\{{?([%\d,\s]+)\}}?\s*,\s*{_PLACE}"
+)
 _STORE = re.compile(
-    r"\bst\.(?:\w+\.)*?(global|shared)(?:[.:]\w+)*?(?:\.v([24]))?\.([busf])(\d+)\s+"
+    r"\bst\.(?:\w+\.){0,8}?(global|shared)(?:[.:]+\w+){0,12}?(?:\.v([24]))?\.([busf])(\d+)\s+"
     rf"{_PLACE}\s*,\s*\{{?([%\d,\s]+)\}}?"
 )
 _ATOMIC = re.compile(
-    r"\b(?:red|(atom))\.(?:[\w:]+\.)*?(add|min|max|inc|dec|and|or|xor|exch|cas)\.(?:[\w:]+\.)*?"
+    r"\b(?:red|(atom))\.(?:[\w:]+\.){0,6}?(add|min|max|inc|dec|and|or|xor|exch|cas)"
+    r"\.(?:[\w:]+\.){0,6}?"
     rf"(?:[busf](\d+)|(b?f16x2))\s+(?(1)%(\d+)\s*,\s*){_PLACE}((?:\s*,\s*[%\w-]+)+)\s*;?\s*$"
 )
 _ATOMIC_KIND = re.compile(r"\.([busf])\d+\s")

@@ -12,7 +12,7 @@ from coalescecheck.frontend.patches import Edits
 
 JOINT = b"$$"  # as long as `::`; no name of a program has it
 _TEMPLATE = re.compile(
-    rb"(?<![\w$])((?:[A-Za-z_]\w*::)+)[A-Za-z_]\w*\s*<(?=[^<>;{}]*>\s*::\s*[A-Za-z_])"
+    rb"(?<![\w$])((?:[A-Za-z_]\w*::){1,16})[A-Za-z_]\w*\s*<(?=[^<>;{}]{0,500}>\s*::\s*[A-Za-z_])"
 )
 _NAMESPACE = re.compile(rb"\bnamespace\s+([\w:]+)")
 

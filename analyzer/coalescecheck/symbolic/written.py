@@ -5,6 +5,8 @@ Guards and assumptions are for readers; what is computed with has SymPy's syntax
 
 from __future__ import annotations
 
+import re
+
 from coalescecheck.symbolic.form import ONE, Atom, Context, Form, Symbol
 from coalescecheck.symbolic.render import LONGEST, UNWRITTEN, Renderer
 
@@ -12,6 +14,7 @@ _SIGNS = {"cdiv": "/", "cmod": "%", "and": "&", "or": "|", "xor": "^", "shl": "<
 _TIGHT = ("/", "%")  # bind as ``*`` does, the others less than ``+``
 _COMPARED = {("lt0", False): "<", ("lt0", True): ">=", ("eq0", False): "==", ("eq0", True): "!="}
 _TURNED = {"<": ">", ">=": "<="}
+_PARENTHESIS = re.compile(r"[()]")
 _TRUTHS = ("lt0", "eq0", "all", "any")
 
 
@@ -99,11 +102,13 @@ def _enclosed(text: str) -> str:
 
 def _is_enclosed(text: str) -> bool:
     """Whether the parenthesis at the start is closed by the last character."""
-    depth, step = 0, {"(": 1, ")": -1}
-    for at, character in enumerate(text):
-        depth += step.get(character, 0)
+    if text[0] != "(" or text[-1] != ")":
+        return False
+    depth = 0
+    for found in _PARENTHESIS.finditer(text):
+        depth += 1 if found.group() == "(" else -1
         if depth == 0:
-            return at == len(text) - 1 and at > 0
+            return found.end() == len(text)
     return False
 
 

@@ -71,3 +71,35 @@ def test_a_loop_that_comes_to_an_endless_one_runs_once(tmp_path: Path) -> None:
     ]
     assert seen == [("a[i * 32 + threadIdx.x]", (0, 1)), ("a[i]", (0, 0)), ("a[5]", (0, 1))]
     assert kernel.accesses[2].guards == ("n < 1",)
+
+
+STAYING = """
+__device__ int value(bool stays, int n)
+{
+    if (stays)
+        while (true) { }
+    if (n)
+        return 1;
+    for (int i = 0; i < n; i++)
+        if (i == 5)
+            return 7;
+    return 1;
+}
+__global__ void eight(float *a, int n)
+{
+    value(threadIdx.x >= 8, n);
+    a[threadIdx.x] = 1;
+}
+void run(float *a, int n) { eight<<<1, 32>>>(a, n); }
+"""
+
+
+def test_lanes_that_stay_in_an_endless_loop_do_not_come_out_of_the_function(tmp_path: Path) -> None:
+    """Lanes 0 to 7 are one sector; that all 32 arrive, with 4 sectors, must not be said."""
+    path = tmp_path / "k.cu"
+    path.write_text(STAYING)
+    (kernel,) = coalescecheck.analyze(path).kernels
+    (store,) = kernel.accesses
+    assert store.sectors is not None
+    assert store.sectors.min <= 1
+    assert store.certainty != "exact" or store.sectors.max == 1

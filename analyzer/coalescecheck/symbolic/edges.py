@@ -90,6 +90,7 @@ def inside(ctx: Context, address: Form, known: Known, spread: Spread) -> Inside:
     fixed: dict[int, Form] = {}
     sides: list[int] = []
     quotients: list[Form] = []
+    shared: set[int] = set()
     for g in sorted(address.generators()):
         atom = ctx.generators[g]
         if not isinstance(atom, Atom) or not atom.varying or not _movable(ctx, atom, known):
@@ -104,7 +105,9 @@ def inside(ctx: Context, address: Form, known: Known, spread: Spread) -> Inside:
             row = ctx.symbol(Symbol(name, "param", reason=ROW))
             whole = row * atom.args[1]
             fixed[g] = row if atom.op == "cdiv" else atom.args[0] - whole
-            quotients.append(quotient)
+            if not _is_shared_with(ctx, atom.args[0], shared):
+                quotients.append(quotient)
+            shared |= quotient.generators()
     if len(sides) > MAX_EDGES:
         sides = []
     if not (fixed or sides):
@@ -116,8 +119,9 @@ def inside(ctx: Context, address: Form, known: Known, spread: Spread) -> Inside:
     ]
     equalities = tuple(Form({(g,): 1}) for g in fixed if _is(ctx, g, "eq0"))
     conditions = tuple(Form({(g,): 1}) for g in sides)
-    shared = tuple(dict.fromkeys(quotients))
-    return Inside(tuple(dict.fromkeys(addresses)), equalities, conditions, shared)
+    return Inside(
+        tuple(dict.fromkeys(addresses)), equalities, conditions, tuple(dict.fromkeys(quotients))
+    )
 
 
 def _may_be_shared(ctx: Context, atom: Atom, spread: Spread) -> bool:
@@ -130,6 +134,11 @@ def _may_be_shared(ctx: Context, atom: Atom, spread: Spread) -> bool:
     if not all(s.kind == "tid" for _, s in ctx.symbols(lanes)):
         return False
     return spread(lanes) < abs(divisor.constant)
+
+
+def _is_shared_with(ctx: Context, dividend: Form, shared: set[int]) -> bool:
+    """Whether lanes that share the quotients ``shared`` share the dividend, too."""
+    return all(g in shared or not ctx.generators[g].varying for g in dividend.generators())
 
 
 def _is(ctx: Context, g: int, name: str) -> bool:

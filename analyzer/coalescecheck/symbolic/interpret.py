@@ -26,8 +26,9 @@ from coalescecheck.symbolic.form import Context, Form, Symbol, number
 from coalescecheck.symbolic.leaving import outside_of
 from coalescecheck.symbolic.loops import LoopSolver
 from coalescecheck.symbolic.prepared import prepared
-from coalescecheck.symbolic.reach import LoopInfo, Reach
+from coalescecheck.symbolic.reach import LoopInfo, Reach, Turn
 from coalescecheck.symbolic.state import Frame, Progress, State
+from coalescecheck.symbolic.unrolled import Unroller
 from coalescecheck.symbolic.values import Environment, Values, type_bounds
 
 MAX_STEPS = 120_000  # units of work, about 50 us each; a kernel that needs more is given up
@@ -63,11 +64,13 @@ class Interpreter:
         self.dead_ends = 0  # how often a loop without an end was come to
         self.frames: list[Frame] = []
         self.loops: list[LoopInfo] = []
+        self.turns: list[Turn] = []  # iterations of loops that are gone through one by one
         self.steps = 0  # units of work so far
         self.prepared = prepared(kernel)
         self.live, self._relevant = self.prepared.live, self.prepared.relevant
         # statements, by identity; None: all
         self.followed = None if only is None else self.prepared.reaching(only)
+        self.unroller = Unroller(self)
         self._solver = LoopSolver(self)
         self._cells = Cells(kernel, ctx)
 
@@ -148,7 +151,8 @@ class Interpreter:
         form = self.values.value(address, state.env)
         if self.recording:
             fits = self.values.fits.relied_on(limiting(self.ctx, state.path))
-            self.reaches.append(Reach(access, piece, form, state.path, tuple(self.loops), fits))
+            around = tuple(self.loops), fits, tuple(self.turns)
+            self.reaches.append(Reach(access, piece, form, state.path, *around))
         return form
 
     def _load(self, stmt: ir.Load, state: State) -> None:
@@ -169,6 +173,8 @@ class Interpreter:
         cell = self._cells.read(env, address, var.type)
         if cell is not None:
             return cell
+        if self._cells.may_be_private(address):
+            self.unroller.picks(address)
         constant = self._constant_element(address, var.type)
         if constant is None:
             constant = self._launch_constant(address, var.type)
@@ -190,6 +196,8 @@ class Interpreter:
             return
         scalars = ((0, stmt.value), *stmt.more)
         values = [(at, each.type, self.values.value(each, state.env)) for at, each in scalars]
+        if self._cells.may_be_private(address):
+            self.unroller.picks(address)
         self._cells.write(state.env, address, values)
 
     def array_of(self, address: Form) -> ir.Array | None:
@@ -228,6 +236,8 @@ class Interpreter:
         if array is None or numbers is None:
             return None
         offset = address - self.ctx.symbol(Symbol(array.name, "base"))
+        if not offset.is_constant:
+            self.unroller.picks(address)
         param = numbers.get(offset.constant) if offset.is_constant else None
         return self._parameter(param) if param is not None and param.type == type_ else None
 
@@ -291,14 +301,18 @@ class Interpreter:
         return path + new
 
     def _scope(self, stmt: ir.Scope, state: State) -> State | None:
-        frame = Frame(stmt.label, state.path)
+        frame = Frame(stmt.label, state.path, dead_ends=self.dead_ends)
         self.frames.append(frame)
         end = self.block(stmt.body, state)
         self.frames.pop()
         exits = frame.exits + ([end] if end is not None else [])
-        after = self._joined(stmt, frame.entry, exits)
-        if after is not None and not frame.passed:
-            after.path = frame.entry  # nobody left for further out: all that came in come here
+        return self.out_of(frame, self._joined(stmt, frame.entry, exits))
+
+    def out_of(self, frame: Frame, after: State | None) -> State | None:
+        """The state ``after`` a construct: all the lanes that came in come there, if none left for
+        further out and none stays in a loop without an end."""
+        if after is not None and not frame.passed and frame.dead_ends == self.dead_ends:
+            after.path = frame.entry
         return after
 
     def _joined(

@@ -36,6 +36,7 @@ class LoopSolver:
         self._it = interpreter
         self._ctx: Context = interpreter.ctx
         self._closed = ClosedForms(interpreter.values, interpreter.spend)
+        self._unroller = interpreter.unroller
         self._assigned: dict[int, dict[str, ScalarType]] = {}
         self._flags: dict[int, dict[str, bool]] = {}
         self._both: dict[tuple[frozenset[int], frozenset[int]], frozenset[int]] = {}
@@ -45,10 +46,17 @@ class LoopSolver:
         state = State(self._it.live.before(stmt, state.env), state.path)
         assigned = self._assigned_in(stmt, state.env)
         changes = self._it.prepared.changes(stmt, self._it.live.before(stmt, assigned))
+        before, mark = self._it.reached(), len(self._ctx.generators)
         solved = self._solved(stmt, state, assigned, self._within(changes))
-        if solved is None:
-            return self._once(stmt, state)
+        if solved is None:  # its body never comes to a second iteration: ``do { } while (0)``
+            return self._unroller.run(stmt, state, 1)
         first, iteration, info, exact = solved
+        if self._unroller.helps(info):
+            summed = before.reaches()
+            before.restore()
+            after = self._unroller.unrolled(stmt, state, info)
+            before.replace(self._unroller.better(summed, before.reaches(), mark))
+            return after
         info.steady = exact or all(falls(self._ctx, c, info.counter) for c in info.entry)
         endless = first.condition == op.ONE and not _may_wrap(stmt.condition)
         trips = None if iteration.exits else self._trips(stmt, info, exact)
@@ -95,30 +103,6 @@ class LoopSolver:
             before.restore()  # the first run has passed over a loop that never ends
             return self._solved(stmt, state, assigned, it.followed)
         return first, iteration, info, exact
-
-    def _once(self, stmt: ir.Loop, state: State) -> State | None:
-        """A loop whose body never comes to a second iteration: ``do { } while (0)``."""
-        it = self._it
-        frame = Frame(stmt.label, state.path)
-        current: State | None = state
-        left: list[State] = []
-        if stmt.test_first:
-            current = it.block(stmt.test, state)
-            if current is None:
-                return None
-            condition = it.condition(stmt.condition, current.env)
-            inverse = op.negate(self._ctx, condition)
-            if inverse != ZERO:
-                left = [State(dict(current.env), it.with_condition(current.path, inverse))]
-            current.path = it.with_condition(current.path, condition)
-        it.frames.append(frame)
-        end = it.block(stmt.body, current)
-        end = it.join(state.path, frame.continues + ([end] if end else []))
-        end = it.block(stmt.step, end)
-        if not stmt.test_first:
-            end = it.block(stmt.test, end)
-        it.frames.pop()
-        return it.join(frame.entry, frame.exits + left + ([end] if end else []))
 
     # --- first run ----------------------------------------------------------------------------
 

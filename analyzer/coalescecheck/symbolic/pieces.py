@@ -58,13 +58,7 @@ class PieceCounter:
 
     def outcome(self, question: Question) -> Outcome:
         """The counts of the piece, away from edges whose position is not known."""
-        ranges = question.ranges
-        away = edges.inside(
-            self._ctx,
-            question.reach.address,
-            lambda g, s: is_known(g, s, ranges),
-            self._counter.least_spread,
-        )
+        away = self._away(question)
         if not (away.equalities or away.conditions or away.quotients):
             return self._tried(question)
         outcomes = [self._tried(self._moved(question, a)) for a in away.addresses]
@@ -85,6 +79,20 @@ class PieceCounter:
             totals=AccessTotals(outcomes[0].totals.requests, some, some, some),
             assumptions=result.assumptions + texts,
         )
+
+    def _away(self, question: Question) -> edges.Inside:
+        ranges = question.ranges
+        return edges.inside(
+            self._ctx,
+            question.reach.address,
+            lambda g, s: is_known(g, s, ranges),
+            self._counter.least_spread,
+        )
+
+    def uncut(self, question: Question) -> list[Question]:
+        """The question for the warps that no edge of unknown position cuts, by what the edges
+        leave open."""
+        return [self._moved(question, address) for address in self._away(question).addresses]
 
     def _moved(self, question: Question, address: Form) -> Question:
         """The question for another address of the same piece."""

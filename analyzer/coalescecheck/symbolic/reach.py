@@ -30,12 +30,22 @@ class LoopInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """Iteration ``number``, from 0, of a loop that is gone through one by one, at most ``of``."""
+
+    span: Span
+    number: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
 class Reach:
     """One piece of one access, as one generic thread reaches it.
 
     ``address`` holds one base symbol (kind ``base``) and the byte offset from it; ``path``
     are the truth values that must be 1, ``loops`` the loops around, outermost first, ``fits`` the
-    unsigned values that are taken not to wrap.
+    unsigned values that are taken not to wrap.  ``turns`` are loops around of which this is one
+    iteration, outermost first; they are not among the ``loops``.
     """
 
     access: int
@@ -44,3 +54,4 @@ class Reach:
     path: tuple[Form, ...]
     loops: tuple[LoopInfo, ...]
     fits: tuple[Fit, ...] = ()
+    turns: tuple[Turn, ...] = ()

@@ -24,7 +24,8 @@ class Frame:
     """An enclosing scope or loop that jumps can leave.
 
     ``exits`` and ``continues`` collect the states of jumps to it; ``passed`` says that some jump
-    from inside went to a scope further out; ``info`` is set for loops, with the variables that an
+    from inside went to a scope further out, ``dead_ends`` how often a loop without an end had been
+    come to before; ``info`` is set for loops, with the variables that an
     iteration ``sets`` and the per-thread arrays that it ``writes``.
     """
 
@@ -33,6 +34,7 @@ class Frame:
     exits: list[State] = field(default_factory=list)
     continues: list[State] = field(default_factory=list)
     passed: bool = False
+    dead_ends: int = 0
     info: LoopInfo | None = None
     sets: Collection[str] = ()
     writes: Collection[str] = ()
@@ -42,6 +44,7 @@ class Progress:
     """What a run has told so far, to come back to when it was only a trial."""
 
     def __init__(self, reaches: list[Reach], frames: list[Frame]) -> None:
+        self._reaches, self._first = reaches, len(reaches)
         lists: list[list[Any]] = [reaches]
         for frame in frames:
             lists += [frame.exits, frame.continues]
@@ -53,3 +56,11 @@ class Progress:
         """Drop the accesses and the jumps since."""
         for told, known in self._told:
             del told[known:]
+
+    def reaches(self) -> list[Reach]:
+        """The accesses since."""
+        return self._reaches[self._first :]
+
+    def replace(self, reaches: list[Reach]) -> None:
+        """Put ``reaches`` in the place of the accesses since."""
+        self._reaches[self._first :] = reaches

@@ -28,7 +28,7 @@ from coalescecheck.symbolic.missing import Givable, unknown_size
 from coalescecheck.symbolic.motion import Motions
 from coalescecheck.symbolic.numeric import Evaluator
 from coalescecheck.symbolic.outcome import Outcome, Range, no_requests
-from coalescecheck.symbolic.pattern import lane_stride, pattern_name
+from coalescecheck.symbolic.pattern import Stride, lane_stride, pattern_name
 from coalescecheck.symbolic.pieces import PieceCounter
 from coalescecheck.symbolic.question import Question
 from coalescecheck.symbolic.reach import Reach
@@ -207,7 +207,7 @@ class _Summarizer:
                 requests=0,
             )
             return self._assuming(never, self.not_null)
-        bases = self._bases(reaches[0].address)
+        bases = [symbol for reach in reaches for symbol in self._bases(reach.address)]
         array, space, problem = self._array(bases)
         if access.kind == "texture":
             space = Space.TEXTURE
@@ -325,7 +325,7 @@ class _Summarizer:
                 requests=0,
             )
             return never, None
-        result = self._result(access, reaches[0], question, outcome, array)
+        result = self._result(access, reaches[0], questions, outcome, array)
         result = self._relying(result, reaches, outcome, question)
         if not self._texts:
             return result, None
@@ -371,16 +371,15 @@ class _Summarizer:
         return any(info.counter not in moving for info in question.reach.loops)
 
     def _result(
-        self, access: Access, reach: Reach, question: Question, outcome: Outcome, array: str
+        self, access: Access, reach: Reach, questions: list[Question], outcome: Outcome, array: str
     ) -> AccessResult:
+        question = questions[0]
         space, width = question.target.space, question.target.width
-        stride = lane_stride(self._ctx, self._counter, question.split.lanes)
         gathers = self._gathers(question)
+        stride = None if gathers else self._common_stride(questions)
         same = not question.split.lanes.terms or (
             not gathers and not self._ctx.varying(question.split.lanes)
         )
-        if gathers:
-            stride = None
         banked = space in (Space.SHARED, Space.CONSTANT)
         units = _count(outcome.units, outcome.ideal, outcome.formula)
         return AccessResult(
@@ -401,7 +400,7 @@ class _Summarizer:
             wavefronts=units if banked else None,
             bank_conflict_degree=outcome.degree if space is Space.SHARED else None,
             guards=self._said.guards(reach.path) if self._texts else (),
-            loops=self._said.loops(reach.loops),
+            loops=self._said.loops(reach),
             assumptions=outcome.assumptions,
             names=self._said.symbols.names,
             l1_wavefronts=_l1(question.target, outcome),
@@ -414,6 +413,23 @@ class _Summarizer:
             if gathers or not self._samples
             else sample_lanes(self._counter, question),
         )
+
+    def _common_stride(self, questions: list[Question]) -> Stride:
+        """The lane step of all copies of a piece, where they have one."""
+        copies = [q for q in questions if q.reach.piece == questions[0].reach.piece]
+        first, *others = map(self._lane_stride, copies)
+        return first if all(other == first for other in others) else None
+
+    def _lane_stride(self, question: Question) -> Stride:
+        """The lane step of the warps that are counted."""
+        stride = lane_stride(self._ctx, self._counter, question.split.lanes)
+        if stride is not None:
+            return stride
+        first, *others = (
+            lane_stride(self._ctx, self._counter, each.split.lanes)
+            for each in self._pieces.uncut(question)
+        )
+        return first if all(other == first for other in others) else None
 
     def _gathers(self, question: Question) -> bool:
         return any(

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from coalescecheck.symbolic.form import Context, Form
 from coalescecheck.symbolic.pattern import Stride
-from coalescecheck.symbolic.reach import LoopInfo
+from coalescecheck.symbolic.reach import Reach, Turn
 from coalescecheck.symbolic.render import Renderer
 from coalescecheck.symbolic.written import Written
 
@@ -49,11 +49,18 @@ class Texts:
         return text
 
     @staticmethod
-    def loops(loops: Iterable[LoopInfo]) -> tuple[str, ...]:
+    def loops(reach: Reach) -> tuple[str, ...]:
         """The loops around an access."""
-        return tuple(_loop(info.span.line, info.limit) for info in loops)
+        single = (_turn(turn) for turn in reach.turns)
+        return (*single, *(_loop(info.span.line, info.limit) for info in reach.loops))
 
 
 def _loop(line: int, limit: int | None) -> str:
     times = "unknown number of" if limit is None else f"up to {limit}"
     return f"loop at line {line} (iteration k{line}): {times} iterations"
+
+
+def _turn(turn: Turn) -> str:
+    of = f"{turn.of} iterations" if turn.of > 1 else "1 iteration"
+    shown = f"(shown: iteration {turn.number})"
+    return f"loop at line {turn.span.line}: {of}, counted one by one {shown}"

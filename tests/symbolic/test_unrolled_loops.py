@@ -1,0 +1,187 @@
+"""Loops that pick places of per-thread arrays, or sizes of the launch, by their iteration: every
+iteration is counted.  Sectors worked out by hand: 32 lanes that step 4*s bytes from a multiple of
+256 touch 4*s sectors up to s = 8, and 32 from there on.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from summaries import results
+
+import coalescecheck
+from coalescecheck.analysis import AccessResult
+
+TX = "int tx = threadIdx.x;"
+EACH = "for (int i = 0; i < 4; i++)"
+COUNTED = [
+    # body; sectors of the last store to o: least, greatest, and of the whole warp
+    (f"int q[4]; {EACH} q[i] = tx + 32 * i; {EACH} o[q[i]] = 1;", 4, 4, 16),
+    (f"int q[4]; {EACH} q[i] = tx << i; {EACH} o[q[i]] = 1;", 4, 32, 4 + 8 + 16 + 32),
+    ("int q[4]; int i = 0; do { q[i] = tx << i; i++; } while (i < 4); o[q[2]] = 1;", 16, 16, 16),
+    # a place that an iteration reads and a later one writes
+    (
+        "int q[4]; q[0] = tx; for (int i = 1; i < 4; i++) q[i] = 2 * q[i - 1]; o[q[3]] = 1;",
+        32,
+        32,
+        32,
+    ),
+    (
+        f"int q[4]; {EACH} q[i] = tx;"
+        f"for (int t = 0; t < 3; t++) {EACH} {{ o[q[i]] = 1; q[i] += 32; }}",
+        4,
+        4,
+        48,
+    ),
+    # 2 rows of 3: strides 1 and 2, all from multiples of 128 bytes
+    (
+        "int q[6]; for (int i = 0; i < 2; i++) for (int j = 0; j < 3; j++)"
+        "q[3 * i + j] = (i + 1) * tx + 96 * j;"
+        "for (int j = 0; j < 3; j++) for (int i = 0; i < 2; i++) o[q[3 * i + j]] = 1;",
+        4,
+        8,
+        3 * (4 + 8),
+    ),
+    # lanes from 8*i on stay: 32, 24, 16, 8 lanes
+    (f"int q[4]; {EACH} {{ if (8 * i > tx) break; q[i] = tx; o[q[i]] = 1; }}", 1, 4, 4 + 3 + 2 + 1),
+    # odd lanes leave q[i] at 0: 16 lanes at steps of 8, 16 and 24 bytes
+    (
+        f"int q[4]; {EACH} q[i] = 0; {EACH} {{ if (tx & 1) continue; q[i] = tx * i; }}"
+        f"{EACH} o[q[i]] = 1;",
+        1,
+        12,
+        1 + 4 + 8 + 12,
+    ),
+    # whoever returns does not come to later iterations: 8, then 16 lanes are left
+    (
+        f"int q[4]; {EACH} q[i] = 8 * i; {EACH} {{ if (tx < q[i]) return; o[tx] = 1; }}",
+        1,
+        4,
+        4 + 3 + 2 + 1,
+    ),
+    # `n` ends the loop, for all lanes at once
+    (
+        f"int q[4]; {EACH} q[i] = tx << i; for (int i = 0; i < 4 && i < n; i++) o[q[i]] = 1;",
+        4,
+        8,
+        12,
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "least", "greatest", "total"), COUNTED)
+def test_each_iteration_is_counted(body: str, least: int, greatest: int, total: int) -> None:
+    found = [r for r in results(TX + body, grid=(1,), params={"n": 2}) if r.array == "o"][-1]
+    assert found.certainty == "exact"
+    assert found.sectors is not None
+    assert found.totals is not None
+    assert (found.sectors.min, found.sectors.max) == (least, greatest)
+    assert found.totals.units.exact == total
+
+
+def test_pointers_are_picked_too() -> None:
+    """One element after o and the starts of a and idx: 5, 4 and 4 sectors."""
+    body = f"{TX} float *p[3]; p[0] = o + 1; p[1] = (float *)a; p[2] = (float *)idx;"
+    body += "for (int i = 0; i < 3; i++) p[i][tx] = 1;"
+    found = results(body, grid=(1,))[-1]
+    assert found.sectors is not None
+    assert (found.sectors.min, found.sectors.max, found.array) == (4, 5, "o|a|idx")
+    assert found.totals is not None
+    assert found.totals.units.exact == 13
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # more iterations than are gone through, and a number of them that nobody knows
+        "int q[64]; for (int i = 0; i < 64; i++) q[i] = i * tx; o[q[m & 63]] = 1;",
+        "int q[4]; for (int i = 0; i < n; i++) q[i & 3] = i * tx; o[q[1]] = 1;",
+        f"int q[4]; {EACH} q[i] = idx[tx + i]; {EACH} o[q[i]] = 1;",
+    ],
+)
+def test_what_no_iteration_tells_stays_unknown(body: str) -> None:
+    found = [r for r in results(TX + body) if r.array == "o"][-1]
+    assert found.certainty == "data-dependent"
+
+
+def test_a_step_that_differs_between_the_iterations_is_none_of_the_access() -> None:
+    alike, differing = (
+        [
+            r
+            for r in results(f"{TX} int q[4]; {EACH} q[i] = {value}; {EACH} o[q[i]] = 1;")
+            if r.array == "o"
+        ]
+        for value in ("2 * tx + i", "tx << i")
+    )
+    assert [r.lane_stride_bytes for r in alike] == [8]
+    assert [r.lane_stride_bytes for r in differing] == [None]
+
+
+def test_loops_say_that_their_iterations_were_counted_one_by_one(tmp_path: Path) -> None:
+    (load, store) = _analysed(
+        tmp_path,
+        """
+__global__ void k(float *o, const float *a) {
+    int at[4];
+    for (int i = 0; i < 4; i++)
+        at[i] = threadIdx.x << i;
+    for (int t = 0; t < 9; t++)
+        for (int i = 0; i < 4; i++)
+            o[at[i]] = a[128 * i + threadIdx.x];
+}
+void run(float *o, float *a) { k<<<1, 32>>>(o, a); }
+""",
+    )
+    assert store.loops == (
+        "loop at line 7: 4 iterations, counted one by one (shown: iteration 0)",
+        "loop at line 6 (iteration k6): up to 9 iterations",
+    )
+    # what the iteration's number tells all about is said for all of them
+    assert [text.partition(":")[0] for text in load.loops] == [
+        "loop at line 6 (iteration k6)",
+        "loop at line 7 (iteration k7)",
+    ]
+
+
+TENSOR = """
+struct Dims {{ int size[3], step[3]; }};
+__global__ void gather(float *o, const float *a, Dims d)
+{{
+    int rest = blockIdx.x * blockDim.x + threadIdx.x, at = 0;
+    for (int k = 2; k >= 0; k--) {{
+        int row = rest / d.size[k];
+        at += (rest - row * d.size[k]) * d.step[k];
+        rest = row;
+    }}
+    o[blockIdx.x * blockDim.x + threadIdx.x] = a[at];
+}}
+void run(float *o, float *a, Dims d) {{ gather<<<64, 256>>>(o, a, d); }}
+"""
+
+
+def test_the_offset_of_a_tensor_is_followed_through_its_dimensions(tmp_path: Path) -> None:
+    """Lanes of one row step by the last dimension's step, from 32 bytes on a sector each."""
+    (load,) = (r for r in _analysed(tmp_path, TENSOR.format()) if r.array == "a")
+    assert (load.lane_stride_bytes, load.pattern) == ("4*d_step_2", "strided")
+    assert load.sectors is not None
+    assert (load.sectors.min, load.sectors.max) == (32, 32)
+    assert load.assumptions == (
+        "d.step[2] >= 8",
+        "warps whose lanes share (256*blockIdx.x + threadIdx.x) / d.size[2]",
+    )
+    assert load.verified.simulation == "agrees"
+
+
+def test_a_step_of_a_tensor_is_no_finding(tmp_path: Path) -> None:
+    """Of a tensor's steps the innermost is most often 1, and nobody said that it is not."""
+    path = tmp_path / "k.cu"
+    path.write_text(TENSOR.format())
+    assert not [f for f in coalescecheck.analyze(path).findings if f.rule == "CC101"]
+
+
+def _analysed(tmp_path: Path, text: str) -> tuple[AccessResult, ...]:
+    path = tmp_path / "k.cu"
+    path.write_text(text)
+    (kernel,) = coalescecheck.analyze(path).kernels
+    return tuple(r for r in kernel.accesses if r.space == "global")

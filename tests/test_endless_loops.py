@@ -103,3 +103,34 @@ def test_lanes_that_stay_in_an_endless_loop_do_not_come_out_of_the_function(tmp_
     assert store.sectors is not None
     assert store.sectors.min <= 1
     assert store.certainty != "exact" or store.sectors.max == 1
+
+
+LEAVING = """
+__device__ int steps(float x, int most)
+{
+    int i = most;
+    do {
+        if (x > 4.0f)
+            return i - 1;
+        x = x * x;
+        i -= 2;
+        if (i <= 0)
+            return i;
+    } while (1);
+}
+__global__ void escape(float *a, int most)
+{
+    int count = steps(threadIdx.x * 0.1f, most);
+    a[threadIdx.x] = count;
+}
+void run(float *a, int n) { escape<<<1, 32>>>(a, n); }
+"""
+
+
+def test_lanes_that_return_from_an_endless_loop_all_come_out(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(LEAVING)
+    (kernel,) = coalescecheck.analyze(path).kernels
+    (store,) = kernel.accesses
+    assert store.sectors is not None
+    assert (store.certainty, store.sectors.min, store.sectors.max) == ("exact", 4, 4)

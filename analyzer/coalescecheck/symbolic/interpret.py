@@ -61,7 +61,8 @@ class Interpreter:
         self.reaches: list[Reach] = []
         self.recording = True
         self.endless: dict[Span, None] = {}  # loops that nothing ever ends
-        self.dead_ends = 0  # how often a loop without an end was come to
+        self.dead_ends = 0  # how often a loop without a regular end was come to
+        self.hangs = 0  # and how often one that nothing leaves
         self.frames: list[Frame] = []
         self.loops: list[LoopInfo] = []
         self.turns: list[Turn] = []  # iterations of loops that are gone through one by one
@@ -70,7 +71,7 @@ class Interpreter:
         self.live, self._relevant = self.prepared.live, self.prepared.relevant
         # statements, by identity; None: all
         self.followed = None if only is None else self.prepared.reaching(only)
-        self.unroller = Unroller(self)
+        self.unroller = Unroller(self, MAX_STEPS // 24)
         self._solver = LoopSolver(self)
         self._cells = Cells(kernel, ctx)
 
@@ -301,7 +302,7 @@ class Interpreter:
         return path + new
 
     def _scope(self, stmt: ir.Scope, state: State) -> State | None:
-        frame = Frame(stmt.label, state.path, dead_ends=self.dead_ends)
+        frame = Frame(stmt.label, state.path, hangs=self.hangs)
         self.frames.append(frame)
         end = self.block(stmt.body, state)
         self.frames.pop()
@@ -310,8 +311,8 @@ class Interpreter:
 
     def out_of(self, frame: Frame, after: State | None) -> State | None:
         """The state ``after`` a construct: all the lanes that came in come there, if none left for
-        further out and none stays in a loop without an end."""
-        if after is not None and not frame.passed and frame.dead_ends == self.dead_ends:
+        further out and none hangs in a loop."""
+        if after is not None and not frame.passed and frame.hangs == self.hangs:
             after.path = frame.entry
         return after
 

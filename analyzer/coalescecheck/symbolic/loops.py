@@ -46,12 +46,12 @@ class LoopSolver:
         state = State(self._it.live.before(stmt, state.env), state.path)
         assigned = self._assigned_in(stmt, state.env)
         changes = self._it.prepared.changes(stmt, self._it.live.before(stmt, assigned))
-        before, mark = self._it.reached(), len(self._ctx.generators)
+        before, mark, steps = self._it.reached(), len(self._ctx.generators), self._it.steps
         solved = self._solved(stmt, state, assigned, self._within(changes))
         if solved is None:  # its body never comes to a second iteration: ``do { } while (0)``
             return self._unroller.run(stmt, state, 1)
         first, iteration, info, exact = solved
-        if self._unroller.helps(info):
+        if self._unroller.helps(info, self._it.steps - steps):
             summed = before.reaches()
             before.restore()
             after = self._unroller.unrolled(stmt, state, info)
@@ -234,6 +234,7 @@ class LoopSolver:
             if not broke:
                 self._it.dead_ends += 1
                 if not iteration.escaped:
+                    self._it.hangs += 1
                     self._it.endless[stmt.span] = None
                 return None
             if iteration.end is None and len(iteration.exits) == 1:

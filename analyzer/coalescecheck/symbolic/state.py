@@ -24,8 +24,8 @@ class Frame:
     """An enclosing scope or loop that jumps can leave.
 
     ``exits`` and ``continues`` collect the states of jumps to it; ``passed`` says that some jump
-    from inside went to a scope further out, ``dead_ends`` how often a loop without an end had been
-    come to before; ``info`` is set for loops, with the variables that an
+    from inside went to a scope further out, ``hangs`` how many loops that nothing leaves were come
+    to before; ``info`` is set for loops, with the variables that an
     iteration ``sets`` and the per-thread arrays that it ``writes``.
     """
 
@@ -34,7 +34,7 @@ class Frame:
     exits: list[State] = field(default_factory=list)
     continues: list[State] = field(default_factory=list)
     passed: bool = False
-    dead_ends: int = 0
+    hangs: int = 0
     info: LoopInfo | None = None
     sets: Collection[str] = ()
     writes: Collection[str] = ()

@@ -25,10 +25,12 @@ MOST_COPIES = 64  # of the body of the innermost of several loops
 
 
 class Unroller:
-    """Goes through the iterations of loops of one kernel on behalf of its Interpreter."""
+    """Goes through the iterations of loops of one kernel on behalf of its Interpreter, in so many
+    ``steps`` of its work, all loops together."""
 
-    def __init__(self, interpreter: Interpreter) -> None:
+    def __init__(self, interpreter: Interpreter, steps: int) -> None:
         self._it = interpreter
+        self._steps = steps
         self._ctx: Context = interpreter.ctx
         self._wanted: set[int] = set()  # counters
         self._copies = 1
@@ -43,17 +45,20 @@ class Unroller:
                 return
         self._wanted |= counters
 
-    def helps(self, info: LoopInfo) -> bool:
-        """Whether more would be known of the loop that was gone through as ``info`` says."""
+    def helps(self, info: LoopInfo, steps: int) -> bool:
+        """Whether more would be known of the loop that was gone through as ``info`` says, in so
+        many steps, and is not too dear to get."""
         if info.limit is None or info.counter not in self._wanted:
             return False
-        return info.limit <= MOST_ITERATIONS and self._copies * info.limit <= MOST_COPIES
+        few = info.limit <= MOST_ITERATIONS and self._copies * info.limit <= MOST_COPIES
+        return few and steps * info.limit <= self._steps
 
     def unrolled(self, stmt: ir.Loop, state: State, info: LoopInfo) -> State | None:
         """The state after all iterations of the loop; its accesses are recorded for each."""
-        times = info.limit or 0
+        times, before = info.limit or 0, self._it.steps
         self._copies *= max(times, 1)
         after = self.run(stmt, state, times)
+        self._steps -= self._it.steps - before
         self._copies //= max(times, 1)
         return after
 
@@ -76,7 +81,7 @@ class Unroller:
     def run(self, stmt: ir.Loop, state: State, times: int) -> State | None:
         """The state after at most so many iterations, after which no thread goes on."""
         it = self._it
-        frame = Frame(stmt.label, state.path, dead_ends=it.dead_ends)
+        frame = Frame(stmt.label, state.path, hangs=it.hangs)
         left: list[State] = []
         current: State | None = state
         it.frames.append(frame)

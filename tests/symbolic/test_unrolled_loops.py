@@ -185,3 +185,12 @@ def _analysed(tmp_path: Path, text: str) -> tuple[AccessResult, ...]:
     path.write_text(text)
     (kernel,) = coalescecheck.analyze(path).kernels
     return tuple(r for r in kernel.accesses if r.space == "global")
+
+
+def test_what_many_iterations_rely_on_is_told_once() -> None:
+    """Sixteen rows and columns of unsigned indices: one line says that none of them wraps."""
+    body = f"{TX} unsigned y[4], x[4]; {EACH} {{ y[i] = tx / 16 + i; x[i] = tx % 16 + 16 * i; }}"
+    body += f"{EACH} for (int j = 0; j < 4; j++) o[y[i] * w + x[j]] = 1;"
+    found = [r for r in results(body, parameters="float *o, int w") if r.array == "o"][-1]
+    assert "0 <= unsigned values made of w < 2**32" in found.assumptions
+    assert len(found.assumptions) <= 2

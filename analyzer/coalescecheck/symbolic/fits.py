@@ -19,6 +19,7 @@ from coalescecheck.symbolic.form import ZERO, Context, Form
 from coalescecheck.symbolic.render import UNWRITTEN
 from coalescecheck.symbolic.written import Written
 
+MOST = 4  # of an access are written out
 LONGEST = 100  # characters; a longer value is named by the sizes in it
 UNHARMED = 20  # bits that can be shifted out: what is left of 2**32 is a whole number of lines
 UNNAMED = ("data", "header")  # kinds of symbols that have no name in the source
@@ -50,6 +51,18 @@ class Fit:
         if not self.high:
             return f"{text} {BELOW}"
         return f"0 <= {text} {ABOVE}" if self.low else f"{text} {ABOVE}"
+
+
+def said(ctx: Context, written: Written, fits: Iterable[Fit]) -> list[str]:
+    """What is taken to hold; where that is much, what the sizes are of which it is."""
+    texts = {fit.text(ctx, written): fit for fit in fits}
+    many = {text: fit for text, fit in texts.items() if not fit.pointer and "-" not in text}
+    if len(many) <= MOST:
+        return list(texts)
+    sizes = {s.name for f in many.values() for _, s in ctx.symbols(f.form) if s.kind == "param"}
+    least = "0 <= " if any(fit.low for fit in many.values()) else ""
+    names = f" made of {', '.join(sorted(sizes))}" if sizes else ""
+    return [*(t for t in texts if t not in many), f"{least}unsigned values{names} {ABOVE}"]
 
 
 def widest(ctx: Context, fits: Iterable[Fit]) -> list[Fit]:

@@ -9,14 +9,14 @@ from math import lcm, prod
 import numpy as np
 
 from coalescecheck.analysis import AccessResult, ArrayTraffic, Count, L1Wavefronts, Total
-from coalescecheck.facts import Fact
+from coalescecheck.facts import Fact, strongest
 from coalescecheck.ir.constants import scalars_of
 from coalescecheck.ir.kernel import Access, Array, Kernel, Space
 from coalescecheck.launch import WARP_SIZE, Dim3, Launch
 from coalescecheck.source import Span
 from coalescecheck.symbolic.builtins import Geometry
 from coalescecheck.symbolic.count import Counter
-from coalescecheck.symbolic.fits import Fit, widest
+from coalescecheck.symbolic.fits import Fit, said, widest
 from coalescecheck.symbolic.footprint import Arrays, Enumerator, Footprint
 from coalescecheck.symbolic.form import Context, Form, Symbol, number
 from coalescecheck.symbolic.given_up import TOO_LARGE, given_up
@@ -327,6 +327,7 @@ class _Summarizer:
             return never, None
         result = self._result(access, reaches[0], questions, outcome, array)
         result = self._relying(result, reaches, outcome, question)
+        result = replace(result, assumptions=strongest(result.assumptions))
         if not self._texts:
             return result, None
         result = replace(result, motion=self._motions.of(questions))
@@ -345,7 +346,7 @@ class _Summarizer:
         """``result`` as one that holds where the values fit."""
         if not fits:
             return result
-        texts = (f.text(self._ctx, self._said.written) for f in fits)
+        texts = said(self._ctx, self._said.written, fits)
         certainty = "exact-symbolic" if result.certainty == "exact" else result.certainty
         assumptions = tuple(dict.fromkeys((*result.assumptions, *texts)))
         return replace(result, certainty=certainty, assumptions=assumptions)

@@ -8,7 +8,7 @@ sizes no smaller than the block and with other blocks; what is a race must be on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coalescecheck.analysis import Race
@@ -19,6 +19,7 @@ from coalescecheck.ir.kernel import Atomic, Kernel, Load, Space, Store, expressi
 from coalescecheck.ir.origins import origins_in
 from coalescecheck.ir.sources import sources_in
 from coalescecheck.launch import WARP_SIZE, Dim3, Launch
+from coalescecheck.missing_barriers import missing_barriers
 from coalescecheck.sampling import SAMPLE_BLOCK, Sample, samples
 from coalescecheck.simulate import Race as Seen
 from coalescecheck.simulate import Simulation, course_of, simulate
@@ -75,6 +76,7 @@ def races(question: Question, runs: Runs) -> tuple[Race, ...]:
     if not every:
         return ()
     kept: dict[tuple[object, ...], Race] = {}
+    pairs: dict[tuple[object, ...], tuple[int, int]] = {}
     always = _in_all(found, every)
     for race in (*always, *_beyond_a_warp(question, found, every)):
         one, two, kind = _meeting(question.kernel, race)
@@ -82,7 +84,23 @@ def races(question: Question, runs: Runs) -> tuple[Race, ...]:
         same_warp = race.same_warp and (key not in kept or kept[key].same_warp)
         beyond = race not in always and (key not in kept or kept[key].beyond_warp)
         kept[key] = Race(race.array, (one, two), kind, same_warp, beyond)
-    return tuple(kept.values())
+        pairs.setdefault(key, (race.first, race.second))
+    return _with_barriers(question.kernel, kept.values(), pairs.values())
+
+
+def _with_barriers(
+    kernel: Kernel, found: Collection[Race], pairs: Iterable[tuple[int, int]]
+) -> tuple[Race, ...]:
+    """The races and what would order them; those of a warp alone, and those of unknown blocks, do
+    not choose where a barrier of the others belongs."""
+    levels: tuple[list[tuple[int, int]], ...] = ([], [], [])
+    for race, pair in zip(found, pairs, strict=True):
+        if race.spans[0] != race.spans[1]:  # a barrier orders iterations, never lanes of a store
+            levels[race.same_warp + 2 * race.beyond_warp].append(pair)
+    barriers = missing_barriers(kernel, levels)
+    return tuple(
+        replace(race, barrier=barriers.get(pair)) for race, pair in zip(found, pairs, strict=True)
+    )
 
 
 def _in_all(found: Iterable[Seen], runs: Runs) -> list[Seen]:

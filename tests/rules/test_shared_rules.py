@@ -10,7 +10,7 @@ import pytest
 import coalescecheck
 from analysed import findings
 from coalescecheck import rules
-from coalescecheck.analysis import Count, Race, Trial, Verified
+from coalescecheck.analysis import Barrier, Count, Race, Trial, Verified
 from coalescecheck.source import Span
 from hand_made import PATH, access, exactly, kernel
 
@@ -156,7 +156,8 @@ def test_a_pad_is_proposed_only_when_it_was_shown_to_help(trials: list[Trial], f
 )
 def test_races(kind: str, lines: tuple[int, int], severity: str, advice: str) -> None:
     first, second = (Span(PATH, line, 5) for line in lines)
-    (finding,) = rules.check(kernel(races=(Race("tile", (first, second), kind),)))
+    missing = None if first == second else Barrier(first, second, again=lines[0] > lines[1])
+    (finding,) = rules.check(kernel(races=(Race("tile", (first, second), kind, barrier=missing),)))
     assert (finding.rule, str(finding.severity)) == ("CC401", severity)
     assert finding.advice == advice
     assert finding.span == second
@@ -177,7 +178,8 @@ def test_a_race_of_the_lanes_of_a_warp_on_one_line(
     kind: str, columns: tuple[int, int], advice: str
 ) -> None:
     spans = Span(PATH, 7, columns[0]), Span(PATH, 7, columns[1])
-    (finding,) = rules.check(kernel(races=(Race("tile", spans, kind, same_warp=True),)))
+    race = Race("tile", spans, kind, same_warp=True, barrier=Barrier(*spans))
+    (finding,) = rules.check(kernel(races=(race,)))
     assert "by different lanes of a warp, no barrier" in finding.message
     assert finding.advice == advice
 

@@ -56,6 +56,7 @@ STRANGERS = {
 }
 LATE_IMPORTERS = {
     "running.py",  # files that have not changed need no stage
+    "unheeded.py",  # nor the rules, where none is named
     "cache.py",  # nor do they make temporary files
     "config.py",  # most projects have no patterns
     "files.py",  # most hooks are given files

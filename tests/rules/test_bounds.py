@@ -283,18 +283,18 @@ def test_pads_that_nothing_uses(subject: KernelAnalysis, speaks: bool) -> None:
 # --- CC302 ------------------------------------------------------------------------------------
 
 
-def run(count: int, stride: int, *, first: int = 0, op: Op = Op.STORE, **facts: Any) -> Any:
-    """``count`` floats side by side, every ``stride`` bytes."""
+def run(count: int, stride: int, *, first: int = 0, op: Op = Op.STORE, width: int = 4) -> Any:
+    """``count`` elements of ``width`` bytes side by side, every ``stride`` bytes."""
     several = [
         access(
             at,
             op=op,
-            index=f"a[i * {stride // 4} + {at}]",
+            index=f"a[i * {stride // width} + {at}]",
+            width=width,
             lane_stride_bytes=stride,
             pattern="strided",
-            sectors=exactly(min(32, stride), 4),
-            motion=replace(moving(first + 4 * at), divisor=stride),
-            **facts,
+            sectors=exactly(min(32, stride), width),
+            motion=replace(moving(first + width * at), divisor=stride),
         )
         for at in range(count)
     ]
@@ -325,6 +325,10 @@ def wide(subject: KernelAnalysis) -> list[tuple[int, str]]:
         pytest.param(run(2, 32), [], id="8 of 32 bytes"),
         pytest.param(run(4, 32), [(4, "use a type of 16 bytes")], id="16 of 32 bytes"),
         pytest.param(run(2, 16), [(2, "use a type of 8 bytes")], id="8 of 16 bytes"),
+        pytest.param(run(4, 4, width=1), [(4, "use a type of 4 bytes")], id="4 bytes"),
+        pytest.param(run(12, 32, width=1), [], id="12 of 32 bytes"),
+        pytest.param(run(3, 4, width=1), [], id="3 bytes"),
+        pytest.param(run(2, 2, width=1), [], id="2 bytes"),
     ],
 )
 def test_runs_that_wider_accesses_take(

@@ -35,7 +35,7 @@ INSTEAD: Mapping[str, Collection[str]] = {
     "sweep": ("compare",),
     "stats": ("block",),
     "emit": ("block",),
-    "diff": ("fix", "since", "block", "baseline"),
+    "diff": ("fix", "since", "block", "baseline", "format"),
 }
 
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*|\[\d+\])*")  # as `dims.stride[1]`

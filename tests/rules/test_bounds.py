@@ -101,6 +101,12 @@ def test_more_than_half_of_a_struct_is_found_in_l1_again(used: int, severity: st
     assert told(ArrayOfStructs(), structs(32, *members)) == [severity] * used
 
 
+@pytest.mark.parametrize(("used", "severity"), [(32, "warning"), (33, "note")])
+def test_a_byte_more_than_half_of_64(used: int, severity: str) -> None:
+    members = [member(at, at, 1, 64) for at in range(used)]
+    assert told(ArrayOfStructs(), structs(64, *members)) == [severity] * used
+
+
 @pytest.mark.parametrize(("trips", "severity"), [(4, "warning"), (5, "note"), (None, "warning")])
 def test_a_loop_over_an_array_in_a_struct_uses_all_of_it(trips: int | None, severity: str) -> None:
     # 4 bytes in each iteration: 16 of 32 bytes are half, 20 are more
@@ -260,6 +266,8 @@ def padded(
     [
         pytest.param(padded(160, 128), True, id="a pad of 32 bytes"),
         pytest.param(padded(164, 128), False, id="of 36"),
+        pytest.param(padded(161, 128, element=1), False, id="of 33"),
+        pytest.param(padded(129, 128, element=1), True, id="of 1"),
         pytest.param(padded(132, 96), False, id="of 36 in front of another row"),
         pytest.param(padded(132, 128), True, id="one float"),
         pytest.param(padded(128, 128), False, id="none"),

@@ -19,7 +19,7 @@ LAYERS = (
     "options analysis fingerprint",
     "inclusions",
     "frontend wording totals cost config",
-    "lower launches array_uses sampling missing_barriers",
+    "lower launches array_uses sampling missing_barriers exchanges",
     "symbolic simulate",
     "racing",
     "verify",

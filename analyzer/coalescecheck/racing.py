@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coalescecheck.analysis import Race
+from coalescecheck.exchanges import exchanged
 from coalescecheck.facts import Fact
 from coalescecheck.ir.constants import scalars_of
 from coalescecheck.ir.expr import builtins_of
@@ -66,6 +67,11 @@ def races(question: Question, runs: Runs) -> tuple[Race, ...]:
         for _, run in runs
         for race in run.races
         if race.certain and _meeting(question.kernel, race) not in question.expected
+        if not (
+            race.same_warp
+            and race.kind == "WAR"
+            and exchanged(question.kernel, race.first, race.second)
+        )
     ]
     if not found:
         return ()
@@ -206,6 +212,8 @@ def _others(question: Question) -> Iterator[Sample]:
         concrete = replace(launch, block=block, shared_bytes=shared)
         size = -(-block.size // WARP_SIZE) * WARP_SIZE
         yield from _sized(question, concrete, size, size)
+        if launch.block is None:  # a thread may have two elements of a row
+            yield from _sized(question, concrete, 2 * size, 2 * size)
         if launch.grid is None:
             size = max(block.x, block.y)
             yield from _sized(question, replace(concrete, grid=Dim3(1)), size, size)

@@ -32,9 +32,8 @@ def exchanged(kernel: Kernel, read: int, write: int) -> bool:
         elif isinstance(stmt, Load | Store | Atomic) and stmt.access == read:
             since = []
         elif isinstance(stmt, Store | Atomic) and stmt.access == write:
-            return any(
-                way <= set(around) and _hangs_on(kernel, op, read) for op, way in since or ()
-            )
+            ways = [op for op, way in since or () if way <= set(around)]
+            return any(_hangs_on(kernel, op, read) for op in ways)
     return False
 
 

@@ -107,11 +107,20 @@ def test_a_byte_more_than_half_of_64(used: int, severity: str) -> None:
     assert told(ArrayOfStructs(), structs(64, *members)) == [severity] * used
 
 
-@pytest.mark.parametrize(("trips", "severity"), [(4, "warning"), (5, "note"), (None, "warning")])
+@pytest.mark.parametrize(("trips", "severity"), [(4, "warning"), (5, "note"), (None, "note")])
 def test_a_loop_over_an_array_in_a_struct_uses_all_of_it(trips: int | None, severity: str) -> None:
     # 4 bytes in each iteration: 16 of 32 bytes are half, 20 are more
     walk = member(0, 0, 4, 32, motion=moving(0, 4, trips))
     assert told(ArrayOfStructs(), structs(32, walk)) == [severity]
+
+
+@pytest.mark.parametrize(
+    ("trips", "words"), [(5, "loads 20 bytes"), (None, "loads at least 4 bytes")]
+)
+def test_how_much_is_used_of_a_struct(trips: int | None, words: str) -> None:
+    walk = member(0, 0, 4, 32, motion=moving(0, 4, trips))
+    (finding,) = ArrayOfStructs().check(structs(32, walk))
+    assert finding.reason.endswith(f"of each this kernel {words}")
 
 
 def test_a_loop_over_structs_uses_no_more_of_each() -> None:

@@ -308,3 +308,36 @@ def test_lanes_in_order_are_not(tmp_path: Path) -> None:
         ordered = ordered.replace(plain, by_hand)
     ordered = ordered.replace("int t)\n{\n", "int t)\n{\n    float v = s[t];\n")
     assert not findings(tmp_path, ordered, "CC401")
+
+
+@pytest.mark.parametrize(
+    ("stores", "expected"),
+    [
+        pytest.param("s[t].x = 1; s[t].y = 2; s[t].z = 3; s[t].w = 4;", ["note"] * 4, id="all"),
+        pytest.param("s[t].x = 1; s[t].y = 2; s[t].z = 3;", ["note"] * 3, id="most"),
+        pytest.param("s[t].x = 1; s[t].y = 2;", ["warning"] * 2, id="half"),
+        pytest.param(
+            "s[2 * t].x = 1; s[2 * t].y = 2; s[2 * t].z = 3; s[2 * t].w = 4;",
+            ["warning"] * 4,
+            id="whole vectors would conflict, too",
+        ),
+    ],
+)
+def test_members_that_a_compiler_may_join(tmp_path: Path, stores: str, expected: list[str]) -> None:
+    text = f"""
+// coalescecheck: block(64) grid(4)
+__global__ void k(float4 *o)
+{{
+    __shared__ float4 s[128]; int t = threadIdx.x;
+    {stores}
+    __syncthreads();
+    o[t] = s[t ^ 1];
+}}
+"""
+    found = findings(tmp_path, text, "CC201")
+    assert [str(finding.severity) for finding in found] == expected
+    assert all(
+        finding.message.endswith("which a compiler may join to whole vectors")
+        == (expected[0] == "note")
+        for finding in found
+    )

@@ -73,7 +73,7 @@ class ArrayOfStructs(Rule):
             others = _others(analysis, result)
             share = _share_used(others, size, most=True)
             together = _share_used(_same_struct(analysis, result, size), size)
-            joined = together > HALF and VECTOR_TYPE.fullmatch(element) is not None
+            joined = may_be_joined(analysis, result)
             if joined or (share > HALF and result.access.op == "load"):
                 severity = Severity.NOTE
             yield self.finding(
@@ -89,6 +89,17 @@ class ArrayOfStructs(Rule):
                 fixes=() if joined or _fits_whole(together, size) else fixes(analysis, result),
                 ratio=cost.ratio,
             )
+
+
+def may_be_joined(analysis: KernelAnalysis, result: AccessResult) -> bool:
+    """Whether it is one of the accesses to most of one of CUDA's vector types, of which a compiler
+    can make one."""
+    array = analysis.arrays.get(result.array)
+    if array is None or VECTOR_TYPE.fullmatch(array.element) is None:
+        return False
+    return (
+        _share_used(_same_struct(analysis, result, array.element_size), array.element_size) > HALF
+    )
 
 
 def _is_member(result: AccessResult, size: int) -> bool:

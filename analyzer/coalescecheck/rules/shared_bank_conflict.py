@@ -9,6 +9,7 @@ from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, KernelAnalysis
 from coalescecheck.arch import BANK_BYTES, BANKS
 from coalescecheck.findings import Finding, Severity
+from coalescecheck.rules.array_of_structs import may_be_joined
 from coalescecheck.rules.base import (
     Excess,
     Rule,
@@ -70,7 +71,8 @@ class SharedBankConflict(Rule):
     that. The count is of the access as written; the compiler may merge neighbouring accesses of
     an unrolled loop into wider ones. A conflict of two lanes that only meet where two rows of a
     block overlap is a note, and so are conflicts that are less than a hundredth of the kernel's
-    wavefronts. Atomics are CC203's.
+    wavefronts, and those of the members of one of CUDA's vector types that are all used, side by
+    side: a compiler may join them. Atomics are CC203's.
     """
 
     code, slug, severity = "CC201", "shared-bank-conflict", Severity.WARNING
@@ -84,11 +86,14 @@ class SharedBankConflict(Rule):
             if severity is None:
                 continue
             message = f"{wording.what(result)}: {cost.text('wavefront', result)}"
+            joined = (
+                "which a compiler may join to whole vectors" if _joined(analysis, result) else ""
+            )
             yield self.finding(
                 analysis,
                 result,
                 severity,
-                sentence(message, wording.lane_step(result)),
+                sentence(message, wording.lane_step(result), joined),
                 reason=_reason(result),
                 advice=proposal(analysis, result) or _advice(analysis, result),
                 fixes=fixes(analysis, result),
@@ -97,12 +102,19 @@ class SharedBankConflict(Rule):
 
 
 def _severity(analysis: KernelAnalysis, cost: Excess, result: AccessResult) -> Severity | None:
-    """A note where two lanes share a bank only because rows of the block overlap in it, and where
-    the conflicts are few of the kernel's wavefronts."""
+    """A note where two lanes share a bank only because rows of the block overlap in it, where the
+    conflicts are few of the kernel's wavefronts, and where a compiler may spare them."""
     severity = severity_of(cost.ratio)
     overlap = cost.ratio <= 2 and _step_visits_every_bank(result)
-    harmless = overlap or is_cold(analysis, result)
+    harmless = overlap or is_cold(analysis, result) or _joined(analysis, result)
     return Severity.NOTE if severity is not None and harmless else severity
+
+
+def _joined(analysis: KernelAnalysis, result: AccessResult) -> bool:
+    """Whether neighbouring lanes use the members of neighbouring vectors one by one."""
+    array = analysis.arrays.get(result.array)
+    size = 0 if array is None else array.element_size
+    return result.lane_stride_bytes in (size, -size) and may_be_joined(analysis, result)
 
 
 def _words(result: AccessResult) -> int | None:

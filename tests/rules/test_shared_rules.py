@@ -341,3 +341,28 @@ __global__ void k(float4 *o)
         == (expected[0] == "note")
         for finding in found
     )
+
+
+@pytest.mark.parametrize(
+    ("above", "expected"),
+    [
+        pytest.param("", ["note"], id="a pitch that is not known"),
+        pytest.param(" pitch=33", [], id="an odd one"),
+        pytest.param(" pitch=32", ["warning"], id="an even one"),
+    ],
+)
+def test_a_pitch_that_is_not_known_is_a_note(
+    tmp_path: Path, above: str, expected: list[str]
+) -> None:
+    text = f"""
+// coalescecheck: block(32){above}
+__global__ void k(float *o, int pitch)
+{{
+    extern __shared__ float s[];
+    o[threadIdx.x] = s[threadIdx.x * pitch];
+}}
+"""
+    found = findings(tmp_path, text, "CC201")
+    assert [str(finding.severity) for finding in found] == expected
+    if not above:
+        assert "the step of 4*pitch bytes: odd numbers of words visit every bank" in found[0].reason

@@ -72,7 +72,8 @@ class SharedBankConflict(Rule):
     an unrolled loop into wider ones. A conflict of two lanes that only meet where two rows of a
     block overlap is a note, and so are conflicts that are less than a hundredth of the kernel's
     wavefronts, and those of the members of one of CUDA's vector types that are all used, side by
-    side: a compiler may join them. Atomics are CC203's.
+    side: a compiler may join them. Where the step is not known, the most it can cost is a note:
+    give the sizes. Atomics are CC203's.
     """
 
     code, slug, severity = "CC201", "shared-bank-conflict", Severity.WARNING
@@ -94,7 +95,7 @@ class SharedBankConflict(Rule):
                 result,
                 severity,
                 sentence(message, wording.lane_step(result), joined),
-                reason=_reason(result),
+                reason=_reason(result, cost),
                 advice=proposal(analysis, result) or _advice(analysis, result),
                 fixes=fixes(analysis, result),
                 ratio=cost.ratio,
@@ -103,10 +104,12 @@ class SharedBankConflict(Rule):
 
 def _severity(analysis: KernelAnalysis, cost: Excess, result: AccessResult) -> Severity | None:
     """A note where two lanes share a bank only because rows of the block overlap in it, where the
-    conflicts are few of the kernel's wavefronts, and where a compiler may spare them."""
+    conflicts are few of the kernel's wavefronts, where a compiler may spare them, and where the
+    step is not known: people declare pitches that are odd."""
     severity = severity_of(cost.ratio)
     overlap = cost.ratio <= 2 and _step_visits_every_bank(result)
-    harmless = overlap or is_cold(analysis, result) or _joined(analysis, result)
+    open_ = cost.bound and isinstance(result.lane_stride_bytes, str)
+    harmless = overlap or open_ or is_cold(analysis, result) or _joined(analysis, result)
     return Severity.NOTE if severity is not None and harmless else severity
 
 
@@ -133,8 +136,11 @@ def _step_visits_every_bank(result: AccessResult) -> bool:
     return words % 2 == 1
 
 
-def _reason(result: AccessResult) -> str:
-    words = _words(result)
+def _reason(result: AccessResult, cost: Excess) -> str:
+    words, stride = _words(result), result.lane_stride_bytes
+    if cost.bound and isinstance(stride, str):
+        step = wording.as_written(stride, result.names)
+        return f"it hangs on the step of {step} bytes: odd numbers of words visit every bank"
     if words is not None and words % 2 == 0:
         banks = BANKS // gcd(words, BANKS)
         used = wording.plural(banks, "bank")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -366,3 +367,19 @@ __global__ void k(float *o, int pitch)
     assert [str(finding.severity) for finding in found] == expected
     if not above:
         assert "the step of 4*pitch bytes: odd numbers of words visit every bank" in found[0].reason
+
+
+@pytest.mark.parametrize(
+    ("assumptions", "after"),
+    [
+        ((), "1 wavefront"),
+        (("n >= 8", "m % 2 == 0"), "1 wavefront if n >= 8 and m % 2 == 0"),
+        (("whole warps: i < wrap(n - 1, 32, 0)",), "1 wavefront in whole warps"),
+        (("n >= 8", "whole warps: i < n"), "1 wavefront if n >= 8 in whole warps"),
+    ],
+)
+def test_what_a_fix_hangs_on(assumptions: tuple[str, ...], after: str) -> None:
+    tried = replace(trial(1, {1: 1, 3: 1}), assumptions=assumptions)
+    (finding,) = rules.check(kernel(shared(exactly(32, 1)), trials=(tried,)))
+    assert finding.fix is not None
+    assert finding.fix.after == after

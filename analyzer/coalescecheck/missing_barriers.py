@@ -7,9 +7,9 @@ passes on the way from the earlier to the later one, for iterations of a loop ar
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from coalescecheck.analysis import Barrier
 from coalescecheck.ir.kernel import Atomic, If, Kernel, Load, Loop, Scope, Stmt, Store
@@ -28,17 +28,38 @@ def missing_barriers(kernel: Kernel, levels: Sequence[Sequence[Pair]]) -> Mappin
     for pairs in levels:
         gaps = {pair: frozenset(text.gaps(pair)) for pair in dict.fromkeys(pairs)}
         waiting = {pair: places for pair, places in gaps.items() if places}
-        for group in groups:
-            for pair in [p for p, places in waiting.items() if places & group.gaps]:
+        for pair in tuple(waiting) if groups else ():
+            places = waiting[pair]
+            group = max(groups, key=partial(_likeness, places))
+            if group.gaps & places:
                 group.take(pair, waiting.pop(pair))
         while waiting:
-            often = Counter(gap for places in waiting.values() for gap in places)
-            most = max(sorted(often), key=lambda gap: often[gap])
-            group = _Group()
-            for pair in [p for p, each in waiting.items() if most in each]:
-                group.take(pair, waiting.pop(pair))
-            groups.append(group)
+            groups.append(_largest(waiting))
+            for pair in groups[-1].pairs:
+                del waiting[pair]
     return {pair: text.barrier(group) for group in groups for pair in group.pairs}
+
+
+def _likeness(places: frozenset[int], group: _Group) -> float:
+    """The share of places that both have, among those of either."""
+    return len(group.gaps & places) / len(group.gaps | places)
+
+
+def _largest(waiting: Mapping[Pair, frozenset[int]]) -> _Group:
+    """The most pairs that one barrier orders; of several the one that may be at most places, which
+    is in between all that has to be and not in the midst of some of it."""
+    members: dict[int, list[Pair]] = {}
+    for pair, places in waiting.items():
+        for gap in places:
+            members.setdefault(gap, []).append(pair)
+    most = max(map(len, members.values()))
+    groups = []
+    for pairs in dict.fromkeys(tuple(members[gap]) for gap in sorted(members)):
+        if len(pairs) == most:
+            groups.append(_Group())
+            for pair in pairs:
+                groups[-1].take(pair, waiting[pair])
+    return max(groups, key=lambda group: len(group.gaps))
 
 
 @dataclass(slots=True)

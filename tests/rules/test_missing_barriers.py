@@ -10,8 +10,11 @@ import pytest
 import coalescecheck
 from analysed import findings
 from coalescecheck.findings import Finding
+from coalescecheck.missing_barriers import missing_barriers
 from coalescecheck.report import renderer
 from coalescecheck.report.model import Terminal
+from property.agreement import lowered
+from property.random_kernels import random_kernel
 
 KERNEL = """
 // coalescecheck: block(64) grid(4)
@@ -142,3 +145,48 @@ void run(float *out) { k<false><<<1, 64>>>(out); k<true><<<1, 64>>>(out); }
 """)
     report = coalescecheck.analyze(path, select=["CC401"])
     assert sorted(len(f.related) for f in report.findings) == [1, 2]
+
+
+def test_a_product_without_its_barriers_lacks_two(tmp_path: Path) -> None:
+    path = tmp_path / "mm.cu"
+    path.write_text("""
+// coalescecheck: block(16,16) grid(4,4) n=64
+__global__ void mm(float *c, const float *a, const float *b, int n)
+{
+    __shared__ float as[16][16], bs[16][16];
+    int x = threadIdx.x, y = threadIdx.y;
+    float s = 0;
+    for (int m = 0; m < n / 16; ++m) {
+        as[y][x] = a[y * n + m * 16 + x];
+        bs[y][x] = b[(m * 16 + y) * n + x];
+        for (int k = 0; k < 16; ++k)
+            s += as[y][k] * bs[k][x];
+    }
+    c[y * n + x] = s;
+}
+""")
+    found = list(coalescecheck.analyze(path, select=["CC401"]).findings)
+    # lanes of a warp share rows of as, all threads columns of bs: each barrier orders both
+    assert sorted(f.advice for f in found) == [
+        "a __syncthreads() is needed after line 12, before line 9 runs again",
+        "a __syncthreads() is needed between lines 10 and 12",
+    ]
+    assert [len(f.related) for f in found] == [2, 2]
+
+
+def test_two_barriers_of_four_pairs_are_where_people_put_them(tmp_path: Path) -> None:
+    # between 9 and 10 one would order a's write and read, and b's read and write; nobody means that
+    body = f"{LOOP}\nsum = 0;\na[t] = in[t];\nb[t] = in[t + 64];\nsum += a[63 - t];\n"
+    expected = [f"2 {between(10, 11)}", f"2 {again(12, 9)}"]
+    assert sorted(found(tmp_path, body + "sum += b[63 - t];\n}")) == sorted(expected)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_any_pairs_have_a_barrier_or_none(seed: int) -> None:
+    kernel = lowered(random_kernel(seed))
+    count = min(len(kernel.accesses), 12)
+    pairs = [(one, two) for one in range(count) for two in range(count)]
+    barriers = missing_barriers(kernel, (pairs[::3], pairs[1::3], pairs[2::3]))
+    assert set(barriers) <= set(pairs)
+    before = {pair for pair in pairs if pair[0] < pair[1]}
+    assert before <= set(barriers), "one may stand anywhere between the two"

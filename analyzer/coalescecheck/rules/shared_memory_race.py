@@ -75,7 +75,7 @@ class SharedMemoryRace(Rule):
                 yield self._lacks_a_barrier(analysis, races)
 
     def _lacks_a_barrier(self, analysis: KernelAnalysis, races: list[Race]) -> Finding:
-        race, *others = sorted(races, key=lambda each: -_severity(analysis, each))
+        race, *others = sorted(races, key=lambda r: (-_severity(analysis, r), r.same_warp))
         more = f"; and {wording.plural(len(others), 'more pair')} of accesses" if others else ""
         where = f", in blocks of more than {WARP_SIZE} threads" if race.beyond_warp else ""
         order = KINDS[race.kind][2]

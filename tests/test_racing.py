@@ -395,6 +395,12 @@ SHUFFLE = "__shfl_xor_sync(0xffffffff, v, 2)"
         pytest.param(f"float v = s[t ^ 1]; s[t] = {SHUFFLE};", [], id="read, exchanged, written"),
         pytest.param("float v = s[t ^ 1]; s[t] = v;", ["WAR"], id="read and written"),
         pytest.param(
+            "float v = lane > 0 ? s[t - 1] : 0; for (int i = 1; i < 32; i *= 2) { float u = "
+            "__shfl_up_sync(0xffffffff, v, i); if (lane > i) v += u; } s[t] = v;",
+            [],
+            id="a sum of all before",
+        ),
+        pytest.param(
             f"float v = t; s[t] = v; v = {SHUFFLE}; out[64 + t] = v + s[t ^ 1];",
             ["RAW"],
             id="written, exchanged and read: an exchange is no memory barrier",

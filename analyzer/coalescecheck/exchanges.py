@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from coalescecheck.ir.kernel import (
     Atomic,
+    If,
     Kernel,
     Load,
-    Scope,
     Stmt,
     Store,
     WarpOp,
@@ -38,13 +38,13 @@ def exchanged(kernel: Kernel, read: int, write: int) -> bool:
 
 
 def _placed(kernel: Kernel) -> Iterator[tuple[Stmt, tuple[int, ...]]]:
-    """Every statement in source order, with the branches and loops around it."""
+    """Every statement in source order, with the branches around it; a loop of exchanges runs."""
     waiting: list[tuple[Stmt, tuple[int, ...]]] = [(stmt, ()) for stmt in reversed(kernel.body)]
     while waiting:
         stmt, around = waiting.pop()
         yield stmt, around
         for part in reversed(nested(stmt)):
-            inside = around if isinstance(stmt, Scope) else (*around, id(part))
+            inside = (*around, id(part)) if isinstance(stmt, If) else around
             waiting += [(inner, inside) for inner in reversed(part)]
 
 

@@ -152,3 +152,28 @@ def test_a_file_that_changed_since_is_left_alone(path: Path) -> None:
     made, left = changes(report)
     assert not made
     assert [str(each.message).split(":")[0] for each in left] == ["not changed"]
+
+
+HEADER = KERNEL.partition("void run")[0]
+INCLUDER = (
+    '#include "flip.cuh"\nvoid run(float *out, float *in) { flip<<<1, dim3(32, 32)>>>(out, in); }\n'
+)
+
+
+def test_a_header_of_a_file_is_left_alone_and_that_is_said(path: Path) -> None:
+    path.write_text(INCLUDER)
+    header = path.with_suffix(".cuh")
+    header.write_text(HEADER, encoding="utf-8")
+    for where in ("flip.cu", "."):
+        result = CliRunner().invoke(main, [where, "--no-config", "--fix"])
+        assert "flip.cuh: note: 1 finding with a fix that is not made in a header" in result.stderr
+        assert header.read_text(encoding="utf-8") == HEADER
+    named = CliRunner().invoke(main, ["flip.cuh", "--no-config", "--fix", "--block", "32x32"])
+    assert "flip.cuh: 1 place changed" in named.stderr
+
+
+def test_a_fix_that_one_includer_knows_is_not_lost(path: Path) -> None:
+    path.write_text(INCLUDER)
+    path.with_suffix(".cuh").write_text(HEADER, encoding="utf-8")
+    result = CliRunner().invoke(main, ["flip.cuh", "flip.cu", "--no-config", "--format", "concise"])
+    assert "32 → 1 wavefront with `tile[32][33]`" in result.stdout

@@ -35,7 +35,10 @@ def test_the_hook_gets_cuda_files_and_calls_the_command() -> None:
 
 @pytest.mark.parametrize(
     ("stride", "code", "annotated", "results"),
-    [("8", 1, "::warning file=", 1), ("1", 0, "coalescecheck: 2 accesses, 0 findings", 0)],
+    [
+        ("8", 1, "::warning file=", 1),
+        ("1", 0, "1 kernel, 2 accesses, 0 findings", 0),
+    ],
 )
 def test_the_action_writes_sarif_annotates_and_keeps_the_exit_code(
     tmp_path: Path, stride: str, code: int, annotated: str, results: int

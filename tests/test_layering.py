@@ -19,7 +19,7 @@ LAYERS = (
     "options analysis fingerprint",
     "inclusions",
     "frontend wording totals cost config",
-    "lower launches array_uses sampling",
+    "lower launches array_uses sampling missing_barriers exchanges",
     "symbolic simulate",
     "racing",
     "verify",
@@ -56,6 +56,7 @@ STRANGERS = {
 }
 LATE_IMPORTERS = {
     "running.py",  # files that have not changed need no stage
+    "unheeded.py",  # nor the rules, where none is named
     "cache.py",  # nor do they make temporary files
     "config.py",  # most projects have no patterns
     "files.py",  # most hooks are given files

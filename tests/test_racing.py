@@ -121,6 +121,21 @@ __global__ void column(float *out, const float *in, int pitch)
     out[y * pitch + x] = all[blockDim.y - 1 - y];
 }
 """
+# Half as many threads as a row has elements.
+HALVES = """
+__global__ void halves(float *out, const float *in, int n)
+{
+    extern __shared__ float all[];
+    int i = threadIdx.x, half = n / 2;
+    float *one = all, *two = all + n;
+    one[i] = in[i];
+    one[i + half] = in[i + half];
+    two[i] = in[n + i];
+    two[i + half] = in[n + i + half];
+    __syncthreads();
+    out[i] = one[i] + two[n - 1 - i];
+}
+"""
 # The last block of a grid that covers n elements; rows are long enough only if it does.
 LAST = """
 __global__ void last(float *out, const float *in, int n)
@@ -161,6 +176,7 @@ __global__ void flip(float *out, const float *in)
         pytest.param(ONE_WIDE, [], id="a block that is one thread wide"),
         pytest.param(HALO, [], id="a row of the assumed block is longer than a part"),
         pytest.param(LAST, [], id="a size that does not go with the grid"),
+        pytest.param(HALVES, [], id="two elements of a row for each thread"),
         pytest.param(SHIFT, ["WAR"], id="neighbours, whatever the sizes"),
         pytest.param(TWO_DIMENSIONS, ["RAW"], id="a transpose, whatever the block"),
         pytest.param(
@@ -355,3 +371,63 @@ def test_known_sizes_are_not_made_smaller_to_find_a_race(
     path.write_text(TWICE % n)
     (kernel,) = coalescecheck.analyze(path).kernels
     assert bool(kernel.races) is raced
+
+
+EXCHANGE = """
+// coalescecheck: block(64) grid(4)
+__global__ void k(float *out, const float *in)
+{{
+    __shared__ float s[64];
+    int t = threadIdx.x, lane = t % 32;
+    s[t] = in[t];
+    __syncthreads();
+    {body}
+    __syncthreads();
+    out[t] = s[63 - t];
+}}
+"""
+SHUFFLE = "__shfl_xor_sync(0xffffffff, v, 2)"
+
+
+@pytest.mark.parametrize(
+    ("body", "kinds"),
+    [
+        pytest.param(f"float v = s[t ^ 1]; s[t] = {SHUFFLE};", [], id="read, exchanged, written"),
+        pytest.param("float v = s[t ^ 1]; s[t] = v;", ["WAR"], id="read and written"),
+        pytest.param(
+            "float v = lane > 0 ? s[t - 1] : 0; for (int i = 1; i < 32; i *= 2) { float u = "
+            "__shfl_up_sync(0xffffffff, v, i); if (lane > i) v += u; } s[t] = v;",
+            [],
+            id="a sum of all before",
+        ),
+        pytest.param(
+            f"float v = t; s[t] = v; v = {SHUFFLE}; out[64 + t] = v + s[t ^ 1];",
+            ["RAW"],
+            id="written, exchanged and read: an exchange is no memory barrier",
+        ),
+        pytest.param(f"float v = s[t ^ 32]; s[t] = {SHUFFLE};", ["WAR"], id="of another warp"),
+        pytest.param(
+            f"float v = s[t ^ 17]; if (lane < 16) v = {SHUFFLE}; s[t] = v;",
+            ["WAR"],
+            id="an exchange of half of the lanes",
+        ),
+        pytest.param(
+            f"float v = s[t ^ 1], w = s[t ^ 2]; v = {SHUFFLE}; s[t] = v + w;",
+            ["WAR"],
+            id="what is not exchanged",
+        ),
+        pytest.param(
+            "float v = s[t ^ 1]; v += __activemask(); s[t] = v;", ["WAR"], id="no exchange"
+        ),
+        pytest.param(
+            f"float v = 0; v = {SHUFFLE}; v += s[t ^ 1]; s[t] = v;", ["WAR"], id="read after it"
+        ),
+    ],
+)
+def test_what_the_lanes_of_a_warp_exchange_has_been_read(
+    tmp_path: Path, body: str, kinds: list[str]
+) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(EXCHANGE.format(body=body))
+    (kernel,) = coalescecheck.analyze(path).kernels
+    assert [race.kind for race in kernel.races] == kinds

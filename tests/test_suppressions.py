@@ -210,3 +210,64 @@ def test_comments_for_those_who_include_a_header_are_left_alone(
 def test_the_note_about_a_comment_can_be_silenced(tmp_path: Path, comment: str, said: int) -> None:
     found = analysed(tmp_path, comment).findings
     assert [each.rule for each in found] == ["CC101"] + ["CC903"] * said
+
+
+IN_A_MACRO = """
+#define ONE(o, i) o[(i) * 32] = 1{first}
+#define TWO(o, i) \\
+    o[(i) * 32] = 1; {second} \\
+    o[(i) * 33] = 1
+#define OUTER(o, i) ONE(o, i)
+// coalescecheck: block(128) grid(4)
+__global__ void k(float *o)
+{{
+    ONE(o, threadIdx.x); {use}
+    TWO(o, threadIdx.x);
+    OUTER(o, threadIdx.x);
+    o[threadIdx.x * 32] = 1;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("comments", "left"),
+    [
+        pytest.param({}, [10, 11, 11, 12, 13], id="none"),
+        pytest.param({"first": " // NOLINT(CC101)"}, [11, 11, 13], id="behind the macro"),
+        pytest.param({"first": " // coalescecheck: ignore[CC101]"}, [11, 11, 13], id="our own"),
+        pytest.param({"second": "/* NOLINT(CC101) */"}, [10, 11, 12, 13], id="one of two lines"),
+        pytest.param({"use": "// NOLINT(CC101)"}, [11, 11, 12, 13], id="one use"),
+        pytest.param({"first": " // NOLINT(CC201)"}, [10, 11, 11, 12, 13], id="another rule"),
+    ],
+)
+def test_a_comment_in_a_macro_silences_its_uses(
+    tmp_path: Path, comments: dict[str, str], left: list[int]
+) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(IN_A_MACRO.format(**({"first": "", "second": "", "use": ""} | comments)))
+    findings = list(coalescecheck.analyze(path).findings)
+    assert sorted(f.span.line for f in findings if f.rule == "CC101") == left
+    useless = [f.span.line for f in findings if f.rule == "CC903"]
+    assert useless == ([2] if comments.get("first", "").endswith("(CC201)") else [])
+
+
+def test_a_comment_in_a_macro_of_a_header_silences_its_uses(tmp_path: Path) -> None:
+    (tmp_path / "put.cuh").write_text("#define PUT(o, i) o[(i) * 32] = 1 // NOLINT(CC101) given\n")
+    path = tmp_path / "k.cu"
+    path.write_text(
+        '#include "put.cuh"\n// coalescecheck: block(128) grid(4)\n'
+        "__global__ void k(float *o) { PUT(o, threadIdx.x); }\n"
+    )
+    report = coalescecheck.analyze(path)
+    assert not list(report.findings)
+    assert [each.reason for each in report.files[0].suppressed] == ["given"]
+
+
+def test_a_comment_in_a_macro_that_silences_nothing_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "#define PUT(o, i) o[i] = 1 // NOLINT(CC101)\n// coalescecheck: block(128) grid(4)\n"
+        "__global__ void k(float *o) { PUT(o, threadIdx.x); }\n"
+    )
+    (said,) = coalescecheck.analyze(path).findings
+    assert (said.rule, said.span.line) == ("CC903", 1)

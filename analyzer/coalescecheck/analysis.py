@@ -230,16 +230,29 @@ class AccessResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Barrier:
+    """A missing one, behind the access at ``after`` and ahead of that at ``before``; ``again``
+    where a loop goes round in between.  One of the two is None where it has to be in the loop
+    around the other, beside that."""
+
+    after: Span | None
+    before: Span | None
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Race:
     """Two threads of a block touch one location, one writes, and no barrier is between;
     ``same_warp`` where only lanes of one warp meet, ``beyond_warp`` where it takes a block, whose
-    size is not known, of more than one warp."""
+    size is not known, of more than one warp.  ``barrier`` would order them, and others that have
+    the same; None where none can."""
 
     array: str
     spans: tuple[Span, Span]
     kind: str  # RAW | WAR | WAW
     same_warp: bool = False
     beyond_warp: bool = False
+    barrier: Barrier | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,12 @@ Sources, as cited below:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 from coalescecheck.errors import UsageError
+from coalescecheck.launch import Dim3
 
 WARP_SIZE = 32  # guide, "SIMT Architecture"; all compute capabilities
 SECTOR_BYTES = 32  # practices: a warp is served by 32-byte transactions (cc 6.0 and newer); ncu
@@ -29,6 +32,9 @@ BANKS = 32  # guide, "Shared Memory" of cc 5.x and newer
 BANK_BYTES = 4  # guide, same place: successive 32-bit words, one word per clock per bank
 TAGS_PER_CYCLE = 4  # forum 49571 (Pascal L1 cache): four tags, so up to 16 sectors, a clock
 MAX_THREADS_PER_BLOCK = 1024  # guide, technical specifications; all compute capabilities
+UNKNOWN_SIZES = (None, None, None)
+MAX_BLOCK = Dim3(1024, 1024, 64)  # same table
+MAX_GRID = Dim3(2**31 - 1, 65535, 65535)  # same table
 STATIC_SHARED_BYTES = 48 * 1024  # guide: more needs cudaFuncSetAttribute and dynamic shared memory
 
 
@@ -259,3 +265,17 @@ def arch_named(name: str) -> Arch:
     if arch is None:
         raise UsageError(f"unknown architecture {name!r}; known are {', '.join(ARCHS)}")
     return arch
+
+
+def why_impossible(
+    block: Sequence[int | None] = UNKNOWN_SIZES, grid: Sequence[int | None] = UNKNOWN_SIZES
+) -> str:
+    """Why no launch with these sizes can be, empty where it may; None is for what is not known."""
+    for what, sizes, most in (("block", block, MAX_BLOCK), ("grid", grid, MAX_GRID)):
+        for axis, size, limit in zip("xyz", sizes, most, strict=True):
+            if size is not None and not 1 <= size <= limit:
+                return f"{axis} of the {what} is {size}, which has to be from 1 to {limit}"
+    threads = prod(size or 1 for size in block)
+    if threads > MAX_THREADS_PER_BLOCK:
+        return f"a block of {threads} threads, {MAX_THREADS_PER_BLOCK} are the most"
+    return ""

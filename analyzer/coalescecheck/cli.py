@@ -32,7 +32,14 @@ from coalescecheck.config import load as load_config
 from coalescecheck.errors import SourceError, UsageError
 from coalescecheck.inputs import gather
 from coalescecheck.isolation import Defect, isolated
-from coalescecheck.options import EMITS, THRESHOLDS, Options, check_together, parse_sweep
+from coalescecheck.options import (
+    EMITS,
+    THRESHOLDS,
+    Options,
+    check_once,
+    check_together,
+    parse_sweep,
+)
 from coalescecheck.report import FORMATS
 from coalescecheck.report.model import Terminal
 from coalescecheck.report.plain import one_line
@@ -217,6 +224,7 @@ def main(
         told = {"compare": compare, "sweep": sweep, "stats": stats, "emit": options.emit}
         told |= {"fix": fix, "diff": diff, "since": options.since}
         told["write-baseline"] = options.write_baseline
+        told |= {name: settings.given.get(name) for name in ("block", "format", "baseline")}
         check_together([name for name, value in told.items() if value])
         work = (
             _compared if side_by_side else _stats if stats else _emit if options.emit else _report
@@ -289,6 +297,10 @@ def _settings(
         for name, value in given.items()
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
     }
+    for option, name in (("param", "params"), ("template", "templates")):
+        check_once(option, explicit.get(name, ()))
+    if config is not None and no_config:
+        raise UsageError("config: cannot go with --no-config")
     if config is not None:
         return Settings(load_config(config), explicit)
     return Settings(None if no_config else find_config(paths), explicit)

@@ -110,7 +110,8 @@ class Settings:
         except UsageError as error:
             make_options(**self.given)  # it may be the command line that is wrong
             raise UsageError(f"{error} ({self.config.path})") from None
-        launch = Told(parsed.block, parsed.grid, parsed.params, self.config.path)
+        sizes = (parsed.block, parsed.grid, parsed.params)
+        launch = Told(*sizes, self.config.path, parsed.ranges)
         return replace(options, config=launch, root=str(self.config.folder))
 
 

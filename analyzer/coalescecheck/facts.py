@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import lcm
 
@@ -15,6 +15,7 @@ from coalescecheck.errors import UsageError
 _NAME = r"(?P<name>[^\W\d]\w*(?:\.\w+|\[\d+\])*)"
 _DIVISIBLE = re.compile(rf"\s*{_NAME}\s*%\s*(?P<divisor>\d+)\s*==\s*0\s*")
 _COMPARED = re.compile(rf"\s*{_NAME}\s*(?P<sign><=|>=|==|<|>)\s*(?P<value>-?\d+)\s*")
+_INSIDE = re.compile(r"\s*\((?P<what>[^()]*)\)(?P<rest>[^()]*)")
 _LEAST = re.compile(r"(?P<what>.+) >= (?P<value>-?\d+)")
 
 
@@ -34,12 +35,26 @@ class Fact:
             max(lows, default=None), min(highs, default=None), lcm(self.multiple, other.multiple)
         )
 
+    @property
+    def possible(self) -> bool:
+        """Whether any value satisfies it."""
+        if self.low is None or self.high is None:
+            return True
+        return self.high // self.multiple * self.multiple >= self.low
+
+    def allows(self, value: int) -> bool:
+        """Whether ``value`` satisfies it."""
+        return self.narrowed(Fact(value, value)).possible
+
     def near(self, value: int) -> int:
         """A value that satisfies the fact, close to ``value``."""
         value = -(-max(value, self.low or value) // self.multiple) * self.multiple
         if self.high is not None and value > self.high:
             value = self.high // self.multiple * self.multiple
         return value
+
+
+NO_LIMITS: Mapping[str, Fact] = {}
 
 
 def parse_facts(texts: Iterable[str]) -> dict[str, Fact]:
@@ -51,9 +66,25 @@ def parse_facts(texts: Iterable[str]) -> dict[str, Fact]:
     return facts
 
 
+def contradictions(
+    texts: Iterable[str], known: Mapping[str, int], limits: Mapping[str, Fact] = NO_LIMITS
+) -> Iterator[tuple[str, str]]:
+    """Each parameter of which the texts say what cannot be, and why: they exclude each other, its
+    ``known`` value, or everything that its type can hold, which is in ``limits``."""
+    texts = tuple(texts)
+    for name, fact in parse_facts(texts).items():
+        mine = [text for text in texts if name in parse_facts([text])]
+        if name in known:
+            mine = [text for text in mine if not parse_facts([text])[name].allows(known[name])]
+            if mine:
+                yield name, f"{name} is {known[name]}, so {' and '.join(mine)} cannot hold"
+        elif not fact.narrowed(limits.get(name, Fact())).possible:
+            yield name, f"no value of {name} meets {' and '.join(mine)}"
+
+
 def named(texts: Iterable[str]) -> Iterator[str]:
     """The parameters that those of the texts speak of that are facts."""
-    for text in texts:
+    for text in map(_plain, texts):
         found = _DIVISIBLE.fullmatch(text) or _COMPARED.fullmatch(text)
         if found:
             yield found["name"]
@@ -73,7 +104,14 @@ def strongest(assumptions: Iterable[str]) -> tuple[str, ...]:
     )
 
 
+def _plain(text: str) -> str:
+    """``n % 32 == 0`` for ``(n % 32) == 0``."""
+    inside = _INSIDE.fullmatch(text)
+    return text if inside is None else inside["what"] + inside["rest"]
+
+
 def _parse(text: str) -> tuple[str, Fact]:
+    text = _plain(text)
     divisible = _DIVISIBLE.fullmatch(text)
     if divisible is not None and int(divisible["divisor"]) > 0:
         return divisible["name"], Fact(multiple=int(divisible["divisor"]))

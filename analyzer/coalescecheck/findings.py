@@ -33,6 +33,14 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
+class Related:
+    """Another place that a finding is about, and what is there."""
+
+    span: Span
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """``access`` is the id of the access in its kernel, None for findings about a kernel.
     ``reason`` says why the number is what it is; ``advice`` is one line.  ``fix`` is the best
@@ -41,7 +49,7 @@ class Finding:
     are all kernels, template instances and launches of which the same is true, in words; the
     first is the one ``access`` belongs to.  ``waste`` are the sectors or wavefronts beyond the
     least over the whole launch, None where their number is not known.  ``also`` are further
-    accesses of the same cause that get no finding of their own."""
+    accesses of the same cause that get no finding of their own, ``related`` further places."""
 
     rule: str
     severity: Severity
@@ -57,6 +65,7 @@ class Finding:
     instances: tuple[str, ...] = ()
     waste: int | None = None
     also: tuple[int, ...] = ()
+    related: tuple[Related, ...] = ()
 
     @property
     def rank(self) -> tuple[float, ...]:

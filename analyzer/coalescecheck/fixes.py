@@ -45,6 +45,7 @@ def changes(report: Report) -> Changes:
     """Every file that the fixes of ``report`` change."""
     by_file: dict[str, list[Edit]] = {}
     by_hand: dict[str, int] = {}
+    known = {file.analysis.path for file in report.files}
     for finding in worst_first(report):
         edit = next((f.edit for f in finding.fixes if f.edit is not None), None)
         if edit is not None:
@@ -58,11 +59,18 @@ def changes(report: Report) -> Changes:
         tuple(
             [_said(path, "warning", why) for path, why in made.items() if isinstance(why, str)]
             + [
-                _said(path, "note", f"{plural(count, 'finding')} with a fix to make by hand")
+                _said(path, "note", f"{plural(count, 'finding')} with a fix {_left(path in known)}")
                 for path, count in by_hand.items()
             ]
         ),
     )
+
+
+def _left(known: bool) -> str:
+    """Why it is left: a header of a file that is analysed may have other users."""
+    if known:
+        return "to make by hand"
+    return "that is not made in a header: name the header itself with --block, or make it by hand"
 
 
 def _said(path: str, severity: str, message: str) -> Diagnostic:

@@ -12,7 +12,7 @@ from coalescecheck.arch import Arch
 from coalescecheck.copies import merged
 from coalescecheck.cost import relative_time
 from coalescecheck.errors import UnsupportedConstruct
-from coalescecheck.facts import Fact, parse_facts, strongest
+from coalescecheck.facts import Fact, contradictions, parse_facts, strongest
 from coalescecheck.frontend.kernel_c import KernelC
 from coalescecheck.ir.constants import scalars_of
 from coalescecheck.ir.expr import builtins_of
@@ -21,7 +21,7 @@ from coalescecheck.ir.types import ScalarType
 from coalescecheck.launch import Dim3, Launch
 from coalescecheck.lower.arith import wrap
 from coalescecheck.options import Options
-from coalescecheck.source import Diagnostic
+from coalescecheck.source import Diagnostic, Span
 from coalescecheck.symbolic import Summary, summarize
 from coalescecheck.totals import kernel_totals
 from coalescecheck.verify import Checked, verify
@@ -53,7 +53,8 @@ def _studied(kernel_c: KernelC, launch: Launch, options: Options) -> tuple[Subje
     _refuse_contradiction(kernel_c, params)
     names = set(scalars_of(kernel)) - params.keys()
     names |= {pointer for pointer, offset in launch.offsets if offset is None}
-    facts = {n: f for n, f in parse_facts(options.assume).items() if n in names}
+    wrong = dict(_wrong(kernel, params, options))
+    facts = {n: f for n, f in parse_facts(options.assume).items() if n in names - wrong.keys()}
     summary = summarize(kernel, launch, params, facts=facts)
     checked = Checked(summary.accesses, ())
     if options.verify and not summary.reason:
@@ -87,7 +88,10 @@ def _analysis(
 ) -> KernelAnalysis:
     """What was found of the kernel as it is written."""
     kernel_c, kernel, launch = subject.source, subject.kernel, subject.launch
-    diagnostics = tuple(_told(kernel_c, kernel, launch, summary, options.arch))
+    diagnostics = (
+        *_told(kernel_c, kernel, launch, summary, options.arch),
+        *_not_relied_on(subject, options),
+    )
     status, reason = _status(diagnostics)
     if summary.reason:
         status, reason = "partial", summary.reason
@@ -181,6 +185,30 @@ def _filled_in(launch: Launch) -> Iterator[str]:
 def _relied_on(assume: tuple[str, ...], facts: Mapping[str, Fact]) -> tuple[str, ...]:
     """The given facts that speak of this kernel's parameters."""
     return tuple(text for text in assume if parse_facts([text]).keys() & facts.keys())
+
+
+def _wrong(
+    kernel: Kernel, params: Mapping[str, int], options: Options
+) -> Iterator[tuple[str, str]]:
+    """The parameters of which something is said that cannot be, and why."""
+    limits = {}
+    for name, param in scalars_of(kernel).items():
+        if param.type.is_integer:
+            most = (1 << param.type.bits) - 1
+            low = -(most // 2) - 1 if param.type.kind == "int" else 0
+            limits[name] = Fact(low, low + most)
+    return contradictions(options.assume, params, limits)
+
+
+def _not_relied_on(subject: Subject, options: Options) -> Iterator[Diagnostic]:
+    """What the user said of the launch that does not hold for it."""
+    launch, most = subject.launch, subject.source.max_threads
+    place = Span(launch.file, launch.line, launch.column) if launch.line else subject.source.span
+    for _, why in _wrong(subject.kernel, subject.params, options):
+        yield Diagnostic(subject.source.span, "warning", f"{why}; it is not relied on")
+    if launch.block is not None and most is not None and launch.block.size > most:
+        why = f"{launch.block.size} threads per block, __launch_bounds__ allows {most}"
+        yield Diagnostic(place, "warning", f"this launch fails: {why}")
 
 
 def _with_bounds(kernel_c: KernelC, kernel: Kernel, launch: Launch) -> Launch:

@@ -49,9 +49,10 @@ class Judge:
         kept: list[Finding] = []
         silenced: list[Suppressed] = []
         for finding in findings:
-            left, gone = self._at(finding.span.file).apply([finding])
-            kept += left
+            comments = (self._at(file) for file, _ in finding.span.lines)
+            gone = next((gone for each in comments if (gone := each.apply([finding])[1])), ())
             silenced += gone
+            kept += () if gone else (finding,)
         codes = {rule.code for rule in self._selected}
         kept = [finding for finding in kept if finding.rule in codes]
         if self._whole and all(analysis.status == "analysed" for analysis in analyses):
@@ -80,7 +81,8 @@ class Judge:
         if rule is None:
             return [], []
         comments = self._comments[self._path]
-        here = [each for each in silenced if each.finding.span.file == self._path]
+        files = ((each, [file for file, _ in each.finding.span.lines]) for each in silenced)
+        here = [each for each, places in files if self._path in places]
         judged = self._reached(analyses) if self._path.endswith(HEADERS) else None
 
         def said(by: Sequence[Suppressed]) -> list[Finding]:

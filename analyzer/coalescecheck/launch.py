@@ -36,7 +36,7 @@ class Launch:
     ``shared_bytes`` is the dynamic shared memory, None when unknown.  ``nulls`` are the pointer
     parameters that are null, ``assumed`` the axes of ``block`` that the source leaves open.
     ``source`` is one of cli, comment, config, host, bounds, assumed; ``file``, ``line`` and
-    ``column`` say where.
+    ``column`` say where.  ``impossible`` says why the one that is written there fails.
     """
 
     block: Dim3 | None
@@ -50,3 +50,4 @@ class Launch:
     column: int = field(default=1, compare=False)
     nulls: tuple[str, ...] = ()
     assumed: str = ""
+    impossible: str = ""

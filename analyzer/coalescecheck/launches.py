@@ -8,14 +8,15 @@ from the next.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from coalescecheck.analysis import KernelAnalysis
+from coalescecheck.facts import named
 from coalescecheck.frontend.kernel_c import Directive, KernelC, SourceFile
 from coalescecheck.launch import Dim3, Launch
 from coalescecheck.options import Options
-from coalescecheck.source import Diagnostic
+from coalescecheck.source import Diagnostic, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +30,10 @@ class Case:
 def cases_of(kernel: KernelC, source: SourceFile, options: Options) -> tuple[Case, ...]:
     """The distinct launches of ``kernel`` to analyse, at least one."""
     config = options.config
+    said = (config.block, config.grid, config.params)
     known = [
-        _overlay(launch, "config", (config.block, config.grid, config.params), (config.file, 0))
-        for launch in kernel.launches or (_unknown(kernel),)
+        _overlay(_ranged(launch, config.ranges), "config", said, (config.file, 0))
+        for launch in _possible(kernel)
     ]
     cases = [Case(launch) for launch in known]
     comments = directives_of(kernel, source)
@@ -40,8 +42,10 @@ def cases_of(kernel: KernelC, source: SourceFile, options: Options) -> tuple[Cas
     told = (options.block, options.grid, options.params)
     unique: dict[tuple[object, ...], Case] = {}
     for case in cases:
-        launch = _overlay(case.launch, "cli", told, ("", 0))
+        launch = _overlay(_ranged(case.launch, options.ranges), "cli", told, ("", 0))
         assume = case.assume + options.assume
+        known_now = {*dict(launch.args), *named(assume)}
+        assume += tuple(f for f in config.ranges if known_now.isdisjoint(named([f])))
         sizes = (launch.block, launch.assumed, launch.grid, launch.shared_bytes)
         key = (*sizes, launch.args, launch.offsets, launch.nulls, assume)
         unique.setdefault(key, Case(launch, assume))
@@ -61,6 +65,15 @@ def directives_of(kernel: KernelC, source: SourceFile) -> tuple[Directive, ...]:
         for directive in source.directives
         if directive.span.file == file and start < directive.span.line <= line
     )
+
+
+def failing(kernels: Iterable[KernelC], options: Options) -> Iterator[Diagnostic]:
+    """A warning for each launch in the source that cannot be made as it is."""
+    for kernel in kernels:
+        for launch in kernel.launches:
+            if launch.impossible and options.block is None:
+                place = Span(launch.file, launch.line, launch.column)
+                yield Diagnostic(place, "warning", f"this launch fails: {launch.impossible}")
 
 
 def without_effect(source: SourceFile, analyses: Sequence[KernelAnalysis]) -> Iterator[Diagnostic]:
@@ -86,8 +99,20 @@ def _commented(case: Case, comment: Directive) -> Case:
     return Case(_overlay(case.launch, "comment", said, place), comment.assume)
 
 
+def _possible(kernel: KernelC) -> Sequence[Launch]:
+    """The launches in the source, without those that fail where there are others."""
+    possible = [launch for launch in kernel.launches if not launch.impossible]
+    return possible or kernel.launches or (_unknown(kernel),)
+
+
 def _unknown(kernel: KernelC) -> Launch:
     return Launch(None, None, "bounds" if kernel.max_threads is not None else "assumed")
+
+
+def _ranged(launch: Launch, ranges: Sequence[str]) -> Launch:
+    """``launch`` without the values that are to be ranges."""
+    free = set(named(ranges))
+    return replace(launch, args=tuple(arg for arg in launch.args if arg[0] not in free))
 
 
 def _overlay(

@@ -11,14 +11,19 @@ from dataclasses import dataclass
 from operator import index
 from typing import Any, TypeVar
 
-from coalescecheck.arch import ARCHS, DEFAULT_ARCH, MAX_THREADS_PER_BLOCK, Arch, arch_named
+from coalescecheck.arch import (
+    ARCHS,
+    DEFAULT_ARCH,
+    MAX_BLOCK,
+    MAX_GRID,
+    MAX_THREADS_PER_BLOCK,
+    Arch,
+    arch_named,
+)
 from coalescecheck.errors import UsageError
-from coalescecheck.facts import parse_facts
+from coalescecheck.facts import contradictions
 from coalescecheck.findings import Severity
 from coalescecheck.launch import Dim3
-
-MAX_BLOCK = Dim3(1024, 1024, 64)  # CUDA C++ Programming Guide, technical specifications
-MAX_GRID = Dim3(2**31 - 1, 65535, 65535)  # same table
 
 NEVER = "never"
 THRESHOLDS = ("error", "warning", "note", NEVER)
@@ -26,26 +31,28 @@ EMITS = ("kernel-c", "ir")
 
 # What prints something else than the report of a run, and what each of these may go with.
 INSTEAD: Mapping[str, Collection[str]] = {
-    "compare": ("sweep",),
+    "compare": ("sweep", "block"),
     "sweep": ("compare",),
-    "stats": (),
-    "emit": (),
-    "diff": ("fix", "since"),
+    "stats": ("block",),
+    "emit": ("block",),
+    "diff": ("fix", "since", "block", "baseline", "format"),
 }
 
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*|\[\d+\])*")  # as `dims.stride[1]`
+MACRO = re.compile(r"[^\W\d][\w$]*(\([\w\s,.]*\))?")
 _INTEGER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|\d+)")
 _NUMBERS = re.compile(r"\d+([xX,]\d+){0,2}")
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a configuration file says of launches; ``file`` is its path."""
+    """What a configuration file says of launches; ``file`` is its path, ``ranges`` are facts."""
 
     block: Dim3 | None = None
     grid: Dim3 | None = None
     params: tuple[tuple[str, int], ...] = ()
     file: str = ""
+    ranges: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +61,8 @@ class Options:
 
     ``params`` are values of integer parameters, ``templates`` template arguments as written in
     C; both in the order given.  ``undefines`` go before ``defines``; ``pre_includes`` are headers
-    to read before the file.  ``fail_on`` is None for ``never``.  ``config`` is what a
+    to read before the file.  ``ranges`` are the facts of ``params`` that are ranges, which are in
+    ``assume`` too.  ``fail_on`` is None for ``never``.  ``config`` is what a
     configuration file says of launches, ``root`` the folder it lies in, from which ``exclude``
     counts.
     """
@@ -83,6 +91,7 @@ class Options:
     write_baseline: str | None = None
     since: str | None = None
     config: Told = Told()
+    ranges: tuple[str, ...] = ()
     root: str = "."
 
 
@@ -119,14 +128,16 @@ def make_options(
     """
     ranges, single = _ranges(params)
     assume = (*_several(assume), *ranges)
-    parse_facts(assume)
+    values = _pairs(single, parse_param)
+    for _, why in contradictions(assume, dict(values)):
+        raise UsageError(f"assume: {why}")
     return Options(
         block=None if block is None else parse_block(block),
         grid=None if grid is None else parse_grid(grid),
-        params=_pairs(single, parse_param),
+        params=values,
         assume=tuple(assume),
         templates=_pairs(templates, parse_template),
-        defines=_several(defines),
+        defines=tuple(map(parse_define, _several(defines))),
         undefines=_several(undefines),
         include_dirs=_several(include_dirs),
         pre_includes=_several(pre_includes),
@@ -144,6 +155,7 @@ def make_options(
         baseline=baseline,
         write_baseline=write_baseline,
         since=since,
+        ranges=tuple(ranges),
     )
 
 
@@ -238,6 +250,23 @@ def parse_param(text: str) -> tuple[str, int]:
 def parse_template(text: str) -> tuple[str, str]:
     """``T=float``, ``BLOCK=256``."""
     return _assignment("template", text, "T=float")
+
+
+def parse_define(text: str) -> str:
+    """``NAME``, ``NAME=VALUE`` or ``NAME(ARGUMENTS)=VALUE``, as it is."""
+    name = text.partition("=")[0]
+    if not MACRO.fullmatch(name) or name == "defined":
+        raise UsageError(f"-D: {text!r} is not NAME or NAME=VALUE")
+    return text
+
+
+def check_once(option: str, given: Iterable[str]) -> None:
+    """``UsageError`` where ``NAME=VALUE`` is given twice with values that differ."""
+    values: dict[str, str] = {}
+    for text in given:
+        name, _, value = (part.strip() for part in text.partition("="))
+        if values.setdefault(name, value) != value and ".." not in value + values[name]:
+            raise UsageError(f"{option}: {name} is both {values[name]} and {value}")
 
 
 def _assignment(option: str, text: str, example: str) -> tuple[str, str]:

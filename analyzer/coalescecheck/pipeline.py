@@ -27,7 +27,7 @@ from coalescecheck.ir.dump import dump
 from coalescecheck.isolation import Defect, isolated
 from coalescecheck.judging import Judge
 from coalescecheck.launch import Launch
-from coalescecheck.launches import Case, cases_of, without_effect
+from coalescecheck.launches import Case, cases_of, failing, without_effect
 from coalescecheck.options import Options
 from coalescecheck.report.model import FileReport, InternalError, Result
 from coalescecheck.report.statistics import Statistics
@@ -111,7 +111,8 @@ class _Run:
         judge = Judge(path, source.text, self.options)
         for analysis in located:
             findings += self.findings(path, analysis, judge)
-        said = (*source.diagnostics, *without_effect(source, located))
+        told = dict.fromkeys(failing(wanted, self.options))
+        said = (*source.diagnostics, *without_effect(source, located), *told)
         analysis_of_file = FileAnalysis(path, source.text, located, said)
         kept, silenced = judge.sorted_out(rules.merge(findings), located)
         return FileReport(analysis_of_file, kept, suppressed=silenced)

@@ -8,10 +8,11 @@ sizes no smaller than the block and with other blocks; what is a race must be on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coalescecheck.analysis import Race
+from coalescecheck.exchanges import exchanged
 from coalescecheck.facts import Fact
 from coalescecheck.ir.constants import scalars_of
 from coalescecheck.ir.expr import builtins_of
@@ -19,6 +20,7 @@ from coalescecheck.ir.kernel import Atomic, Kernel, Load, Space, Store, expressi
 from coalescecheck.ir.origins import origins_in
 from coalescecheck.ir.sources import sources_in
 from coalescecheck.launch import WARP_SIZE, Dim3, Launch
+from coalescecheck.missing_barriers import missing_barriers
 from coalescecheck.sampling import SAMPLE_BLOCK, Sample, samples
 from coalescecheck.simulate import Race as Seen
 from coalescecheck.simulate import Simulation, course_of, simulate
@@ -65,6 +67,11 @@ def races(question: Question, runs: Runs) -> tuple[Race, ...]:
         for _, run in runs
         for race in run.races
         if race.certain and _meeting(question.kernel, race) not in question.expected
+        if not (
+            race.same_warp
+            and race.kind == "WAR"
+            and exchanged(question.kernel, race.first, race.second)
+        )
     ]
     if not found:
         return ()
@@ -75,6 +82,7 @@ def races(question: Question, runs: Runs) -> tuple[Race, ...]:
     if not every:
         return ()
     kept: dict[tuple[object, ...], Race] = {}
+    pairs: dict[tuple[object, ...], tuple[int, int]] = {}
     always = _in_all(found, every)
     for race in (*always, *_beyond_a_warp(question, found, every)):
         one, two, kind = _meeting(question.kernel, race)
@@ -82,7 +90,23 @@ def races(question: Question, runs: Runs) -> tuple[Race, ...]:
         same_warp = race.same_warp and (key not in kept or kept[key].same_warp)
         beyond = race not in always and (key not in kept or kept[key].beyond_warp)
         kept[key] = Race(race.array, (one, two), kind, same_warp, beyond)
-    return tuple(kept.values())
+        pairs.setdefault(key, (race.first, race.second))
+    return _with_barriers(question.kernel, kept.values(), pairs.values())
+
+
+def _with_barriers(
+    kernel: Kernel, found: Collection[Race], pairs: Iterable[tuple[int, int]]
+) -> tuple[Race, ...]:
+    """The races and what would order them; those of a warp alone, and those of unknown blocks, do
+    not choose where a barrier of the others belongs."""
+    levels: tuple[list[tuple[int, int]], ...] = ([], [], [])
+    for race, pair in zip(found, pairs, strict=True):
+        if race.spans[0] != race.spans[1]:  # a barrier orders iterations, never lanes of a store
+            levels[race.same_warp + 2 * race.beyond_warp].append(pair)
+    barriers = missing_barriers(kernel, levels)
+    return tuple(
+        replace(race, barrier=barriers.get(pair)) for race, pair in zip(found, pairs, strict=True)
+    )
 
 
 def _in_all(found: Iterable[Seen], runs: Runs) -> list[Seen]:
@@ -188,6 +212,8 @@ def _others(question: Question) -> Iterator[Sample]:
         concrete = replace(launch, block=block, shared_bytes=shared)
         size = -(-block.size // WARP_SIZE) * WARP_SIZE
         yield from _sized(question, concrete, size, size)
+        if launch.block is None:  # a thread may have two elements of a row
+            yield from _sized(question, concrete, 2 * size, 2 * size)
         if launch.grid is None:
             size = max(block.x, block.y)
             yield from _sized(question, replace(concrete, grid=Dim3(1)), size, size)

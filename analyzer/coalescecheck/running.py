@@ -18,6 +18,7 @@ from coalescecheck.arch import arch_named
 from coalescecheck.cache import Cache
 from coalescecheck.errors import UsageError
 from coalescecheck.files import Exclusions, source_files
+from coalescecheck.findings import Finding
 from coalescecheck.isolation import Defect, isolated
 from coalescecheck.options import Options
 from coalescecheck.report.model import FileReport, Report, Result, RuleInfo
@@ -239,11 +240,19 @@ def _no_such_kernel(options: Options, results: Sequence[Result]) -> str:
 
 
 def _once(files: Sequence[FileReport]) -> tuple[FileReport, ...]:
-    """Findings in headers that several files include stay only with the first of them."""
-    seen: set[tuple[str, Span, str]] = set()
-    result = []
-    for file in files:
-        fresh = [f for f in file.findings if (f.rule, f.span, f.message) not in seen]
-        seen |= {(f.rule, f.span, f.message) for f in fresh}
-        result.append(replace(file, findings=tuple(fresh)))
-    return tuple(result)
+    """Findings in headers that several files include stay only with the first of them, or with the
+    first that knows a fix."""
+    kept: dict[tuple[object, ...], tuple[int, bool]] = {}
+    for at, file in enumerate(files):
+        for finding in file.findings:
+            key, fixed = _same(finding), finding.fix is not None
+            if key not in kept or (fixed and not kept[key][1]):
+                kept[key] = at, fixed
+    return tuple(
+        replace(file, findings=tuple(f for f in file.findings if kept[_same(f)][0] == at))
+        for at, file in enumerate(files)
+    )
+
+
+def _same(finding: Finding) -> tuple[object, ...]:
+    return finding.rule, finding.span, finding.message, finding.related

@@ -6,7 +6,7 @@ and column the user sees, through macros, includes and template instances.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,13 +14,21 @@ class Span:
     """A place in a source file.
 
     ``line`` and ``column`` count from 1.  ``note`` says what the place alone does not,
-    such as the macro whose expansion produced the code (``"in expansion of macro AT"``).
+    such as the macro whose expansion produced the code (``"in expansion of macro AT"``);
+    ``body`` is then the file and the line of the macro's definition that has it.
     """
 
     file: str
     line: int
     column: int
     note: str = ""
+    body: tuple[str, int] | None = field(default=None, compare=False)
+
+    @property
+    def lines(self) -> tuple[tuple[str, int], ...]:
+        """File and line of the place, and those in a macro's body."""
+        here = (self.file, self.line)
+        return (here,) if self.body is None else (here, self.body)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"

@@ -45,7 +45,10 @@ class Suppression:
     ours: bool
 
     def covers(self, finding: Finding) -> bool:
-        return finding.rule in self.rules and self.first <= finding.span.line <= self.last
+        return finding.rule in self.rules and any(
+            file == self.span.file and self.first <= line <= self.last
+            for file, line in finding.span.lines
+        )
 
 
 @dataclass(frozen=True, slots=True)

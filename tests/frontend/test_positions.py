@@ -76,3 +76,5 @@ def test_a_nested_macro_maps_to_its_outermost_use() -> None:
     unit = preprocess("k.cu", "#define A B\n#define B x + 1\nint y = A;\n")
     span = place(unit, "x")
     assert (span.line, span.column, span.note) == (3, 9, "in expansion of macro A")
+    assert span.body is not None
+    assert span.body[1] == 2, "where it is written"

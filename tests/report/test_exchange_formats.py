@@ -185,7 +185,7 @@ def test_a_github_annotation() -> None:
         " 32 sectors per warp, 4 would do (8x); lanes step 2048 bytes%0Aevery lane has a sector of"
         " its own and uses 4 of its 32 bytes%0Alet threadIdx.x select the contiguous index, or"
         " stage the data through a shared tile\n"
-        "coalescecheck: 1 access, 1 finding\n"
+        "coalescecheck: 1 kernel, 1 access, 1 finding\n"
     )
 
 
@@ -200,7 +200,7 @@ def test_no_name_starts_a_workflow_command_of_its_own() -> None:
 
 def test_a_clean_report_annotates_nothing() -> None:
     shown = rendered("github", report_of(kernel(access())))
-    assert shown == "coalescecheck: 1 access, 0 findings\n"
+    assert shown == "coalescecheck: 1 kernel, 1 access, 0 findings\n"
 
 
 # --- Markdown ---------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 import coalescecheck
 from analysed import findings
 from coalescecheck import rules
-from coalescecheck.analysis import Count, Race, Trial, Verified
+from coalescecheck.analysis import Barrier, Count, Race, Trial, Verified
 from coalescecheck.source import Span
 from hand_made import PATH, access, exactly, kernel
 
@@ -156,7 +157,8 @@ def test_a_pad_is_proposed_only_when_it_was_shown_to_help(trials: list[Trial], f
 )
 def test_races(kind: str, lines: tuple[int, int], severity: str, advice: str) -> None:
     first, second = (Span(PATH, line, 5) for line in lines)
-    (finding,) = rules.check(kernel(races=(Race("tile", (first, second), kind),)))
+    missing = None if first == second else Barrier(first, second, again=lines[0] > lines[1])
+    (finding,) = rules.check(kernel(races=(Race("tile", (first, second), kind, barrier=missing),)))
     assert (finding.rule, str(finding.severity)) == ("CC401", severity)
     assert finding.advice == advice
     assert finding.span == second
@@ -177,7 +179,8 @@ def test_a_race_of_the_lanes_of_a_warp_on_one_line(
     kind: str, columns: tuple[int, int], advice: str
 ) -> None:
     spans = Span(PATH, 7, columns[0]), Span(PATH, 7, columns[1])
-    (finding,) = rules.check(kernel(races=(Race("tile", spans, kind, same_warp=True),)))
+    race = Race("tile", spans, kind, same_warp=True, barrier=Barrier(*spans))
+    (finding,) = rules.check(kernel(races=(race,)))
     assert "by different lanes of a warp, no barrier" in finding.message
     assert finding.advice == advice
 
@@ -306,3 +309,77 @@ def test_lanes_in_order_are_not(tmp_path: Path) -> None:
         ordered = ordered.replace(plain, by_hand)
     ordered = ordered.replace("int t)\n{\n", "int t)\n{\n    float v = s[t];\n")
     assert not findings(tmp_path, ordered, "CC401")
+
+
+@pytest.mark.parametrize(
+    ("stores", "expected"),
+    [
+        pytest.param("s[t].x = 1; s[t].y = 2; s[t].z = 3; s[t].w = 4;", ["note"] * 4, id="all"),
+        pytest.param("s[t].x = 1; s[t].y = 2; s[t].z = 3;", ["note"] * 3, id="most"),
+        pytest.param("s[t].x = 1; s[t].y = 2;", ["warning"] * 2, id="half"),
+        pytest.param(
+            "s[2 * t].x = 1; s[2 * t].y = 2; s[2 * t].z = 3; s[2 * t].w = 4;",
+            ["warning"] * 4,
+            id="whole vectors would conflict, too",
+        ),
+    ],
+)
+def test_members_that_a_compiler_may_join(tmp_path: Path, stores: str, expected: list[str]) -> None:
+    text = f"""
+// coalescecheck: block(64) grid(4)
+__global__ void k(float4 *o)
+{{
+    __shared__ float4 s[128]; int t = threadIdx.x;
+    {stores}
+    __syncthreads();
+    o[t] = s[t ^ 1];
+}}
+"""
+    found = findings(tmp_path, text, "CC201")
+    assert [str(finding.severity) for finding in found] == expected
+    assert all(
+        finding.message.endswith("which a compiler may join to whole vectors")
+        == (expected[0] == "note")
+        for finding in found
+    )
+
+
+@pytest.mark.parametrize(
+    ("above", "expected"),
+    [
+        pytest.param("", ["note"], id="a pitch that is not known"),
+        pytest.param(" pitch=33", [], id="an odd one"),
+        pytest.param(" pitch=32", ["warning"], id="an even one"),
+    ],
+)
+def test_a_pitch_that_is_not_known_is_a_note(
+    tmp_path: Path, above: str, expected: list[str]
+) -> None:
+    text = f"""
+// coalescecheck: block(32){above}
+__global__ void k(float *o, int pitch)
+{{
+    extern __shared__ float s[];
+    o[threadIdx.x] = s[threadIdx.x * pitch];
+}}
+"""
+    found = findings(tmp_path, text, "CC201")
+    assert [str(finding.severity) for finding in found] == expected
+    if not above:
+        assert "the step of 4*pitch bytes: odd numbers of words visit every bank" in found[0].reason
+
+
+@pytest.mark.parametrize(
+    ("assumptions", "after"),
+    [
+        ((), "1 wavefront"),
+        (("n >= 8", "m % 2 == 0"), "1 wavefront if n >= 8 and m % 2 == 0"),
+        (("whole warps: i < wrap(n - 1, 32, 0)",), "1 wavefront in whole warps"),
+        (("n >= 8", "whole warps: i < n"), "1 wavefront if n >= 8 in whole warps"),
+    ],
+)
+def test_what_a_fix_hangs_on(assumptions: tuple[str, ...], after: str) -> None:
+    tried = replace(trial(1, {1: 1, 3: 1}), assumptions=assumptions)
+    (finding,) = rules.check(kernel(shared(exactly(32, 1)), trials=(tried,)))
+    assert finding.fix is not None
+    assert finding.fix.after == after

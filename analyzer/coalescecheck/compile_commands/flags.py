@@ -37,6 +37,7 @@ _JOINED = ("-D", "-U", "-I", "-isystem", "-iquote", "-idirafter")
 _LISTS = ("define", "undefine", "include", "system", "pre_include", "file")  # of nvcc
 _PASSED_ON = ("-Xclang", "-Xarch_device", "-Xpreprocessor")  # the next word is as if without it
 _ARCH = re.compile(r"\b(?:sm|compute|lto)_(\d+)")
+_MACRO = re.compile(r"[^\W\d][\w$]*")
 _MACRO_END = re.compile(r"[\s(=]")
 _LANGUAGE = re.compile(r"--?x(?:=(.+))?|-x(\w+)")
 LANGUAGES = ("cu", "cuda")  # values of -x: nvcc's and clang's
@@ -70,6 +71,8 @@ def parse(words: Sequence[str], folder: str) -> Build:
     macros: dict[str, str | None] = {}
     for kind, value in said.all("define", "undefine"):
         name = _MACRO_END.split(value, 1)[0]
+        if not _MACRO.fullmatch(name):
+            raise SourceError(f"-D{value} is not NAME or NAME=VALUE")
         macros.pop(name, None)
         macros[name] = value if kind == "define" else None
     folders = [v for kind in ("include", "system", "last") for _, v in said.all(kind)]

@@ -13,7 +13,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from coalescecheck.arch import MAX_THREADS_PER_BLOCK
+from coalescecheck.arch import why_impossible
+from coalescecheck.errors import UsageError
+from coalescecheck.facts import parse_facts
 from coalescecheck.frontend.cleaning import clean
 from coalescecheck.frontend.constants import integer_literal
 from coalescecheck.frontend.kernel_c import Directive
@@ -90,7 +92,7 @@ class _Reader:
 
     def _call(self, name: str, inside: str) -> None:
         if name == "assume" and inside:
-            self.assume.append(inside)
+            self._fact(inside)
         elif name in ("block", "grid"):
             self._dimensions(name, inside)
         else:
@@ -101,26 +103,44 @@ class _Reader:
             self._dimensions(name, value)
             return
         number = _integer(value)
+        before = dict(self.params).get(name, number)
         if number is None:
             self._complain(f"{name}={value}")
+        elif number != before:
+            self._say(f"{name} is both {before} and {number}; another launch is another comment")
         else:
             self.params.append((name, number))
+
+    def _fact(self, text: str) -> None:
+        try:
+            parse_facts([text])
+        except UsageError:
+            self._complain(f"assume({text})")
+        else:
+            self.assume.append(text)
 
     def _dimensions(self, name: str, inside: str) -> None:
         numbers = [_integer(part) for part in inside.split(",")]
         known = [n for n in numbers if n is not None and n > 0]
         if len(known) != len(numbers) or not 1 <= len(known) <= 3:
             self._complain(f"{name}({inside})")
-        elif name == "block" and Dim3(*known).size > MAX_THREADS_PER_BLOCK:
-            said = f"block({inside}): a block has at most {MAX_THREADS_PER_BLOCK} threads"
-            self.diagnostics.append(Diagnostic(self.span, "warning", said))
+            return
+        sizes = Dim3(*known)
+        before = self.block if name == "block" else self.grid
+        why = why_impossible(**{name: sizes})
+        if why:
+            self._say(f"{name}({inside}): {why}")
+        elif before not in (None, sizes):
+            self._say(f"a second {name}({inside}); another launch is another comment")
         elif name == "block":
-            self.block = Dim3(*known)
+            self.block = sizes
         else:
-            self.grid = Dim3(*known)
+            self.grid = sizes
 
     def _complain(self, item: str) -> None:
-        message = f"`{item}` in a coalescecheck comment is not understood"
+        self._say(f"`{item}` in a coalescecheck comment is not understood")
+
+    def _say(self, message: str) -> None:
         self.diagnostics.append(Diagnostic(self.span, "warning", message))
 
 

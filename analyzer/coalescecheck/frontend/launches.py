@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
-from coalescecheck.arch import MAX_THREADS_PER_BLOCK
+from coalescecheck.arch import MAX_THREADS_PER_BLOCK, why_impossible
 from coalescecheck.frontend.host.argument_types import argument_type
 from coalescecheck.frontend.host.binding import Context, argument_of, template_arguments
 from coalescecheck.frontend.host.contexts import MAX_INSTANCES, by_call, contexts
@@ -63,7 +63,7 @@ class LaunchSite:
     ``kernel`` is the name as written without template arguments; ``template_args`` their
     source, None for one that is not known (a parameter of the function around it).
     ``args`` is None where the arguments are not written out (``cudaLaunchKernel``),
-    ``assumed`` has the axes of ``block`` that are not known.
+    ``assumed`` has the axes of ``block`` that are not known, ``impossible`` why it must fail.
     """
 
     kernel: str
@@ -73,6 +73,7 @@ class LaunchSite:
     shared: int | None
     args: tuple[LaunchArgument, ...] | None
     assumed: str
+    impossible: str
     span: Span
     node: Node
 
@@ -150,6 +151,7 @@ def to_launch(
         offsets=tuple(offsets),
         nulls=tuple(nulls),
         assumed=site.assumed,
+        impossible=site.impossible,
         shared_bytes=site.shared,
         file=site.file,
         line=site.line,
@@ -251,24 +253,35 @@ def _site(
 ) -> LaunchSite:
     grid, threads, *rest = configuration
     shared = 0 if not rest else values.integer(rest[0]) if rest[0] is not None else None
-    block, assumed = _block(values.dimensions(threads) if threads is not None else [None] * 3)
+    sizes, blocks = (_sizes(values, node) for node in (threads, grid))
+    why = why_impossible(sizes, blocks)
+    block, assumed = (None, "") if why_impossible(block=sizes) else _block(sizes)
     listed = given is not None and all(g.type != "parameter_pack_expansion" for g in given)
     return LaunchSite(
         kernel=kernel,
         template_args=template_args,
-        grid=values.dim3(grid) if grid is not None else None,
+        grid=None if why else _dim3(blocks),
         block=block,
         shared=shared if shared is not None and 0 <= shared <= MAX_SHARED_BYTES else None,
         args=tuple(_argument(values, g, context) for g in given or ()) if listed else None,
         assumed=assumed,
+        impossible=why,
         span=unit.span(call),
         node=call,
     )
 
 
+def _sizes(values: HostValues, node: Node | None) -> Sequence[int | None]:
+    return [None] * 3 if node is None else values.dimensions(node)
+
+
+def _dim3(sizes: Sequence[int | None]) -> Dim3 | None:
+    known = [size for size in sizes if size is not None]
+    return Dim3(*known) if len(known) == len(sizes) else None
+
+
 def _block(known: Sequence[int | None]) -> tuple[Dim3 | None, str]:
-    """The block with these dimensions, and the axes that were filled in; None where it is not known
-    and for one that no launch can have, which fails then and tells nothing.
+    """The block with these sizes, and the axes that were filled in; None where it is not known.
 
     An unknown block is taken to be a multiple of 32 wide.  Where the source says that it is not,
     the axes it leaves open are taken to fill the warps.

@@ -7,7 +7,7 @@ and its :class:`PositionMap`.  It must not know how pieces come about.
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from coalescecheck.source import NOWHERE, Span
 
@@ -34,12 +34,13 @@ class FilePlaces:
 @dataclass(frozen=True, slots=True)
 class _Piece:
     """Output from one byte on: a copy of the file from ``offset`` on, or, where ``note`` is
-    set, the expansion of a macro used at ``offset``."""
+    set, the expansion of a macro used at ``offset``, of the line in its ``body``."""
 
     places: FilePlaces
     offset: int
     note: str
     ascii: bool
+    body: tuple[str, int] | None = None
 
 
 class PositionMap:
@@ -64,7 +65,7 @@ class PositionMap:
             return NOWHERE
         piece = self._pieces[at]
         if piece.note:
-            return piece.places.span(piece.offset, piece.note)
+            return replace(piece.places.span(piece.offset, piece.note), body=piece.body)
         start = self._starts[at]
         advance = byte - start
         if not piece.ascii:
@@ -94,12 +95,21 @@ class OutputBuilder:
         self._append(text, len(text))
         self._next = (places, offset + len(text))
 
-    def expansion(self, places: FilePlaces, offset: int, macro: str, text: str) -> None:
-        """Append ``text``, which a macro used at ``offset`` expands to."""
+    def expansion(
+        self,
+        places: FilePlaces,
+        offset: int,
+        macro: str,
+        text: str,
+        body: tuple[FilePlaces, int] | None = None,
+    ) -> None:
+        """Append ``text``, which a macro used at ``offset`` expands to, by what stands at ``body``
+        of its definition."""
         note = f"in expansion of macro {macro}"
-        last = self._pieces[-1] if self._pieces else None
-        if last is None or (last.places, last.offset, last.note) != (places, offset, note):
-            self._begin(_Piece(places, offset, note, True))
+        line = None if body is None else (body[0].path, body[0].line(body[1]))
+        piece = _Piece(places, offset, note, True, line)
+        if not self._pieces or self._pieces[-1] != piece:
+            self._begin(piece)
         size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
         self._append(text, size)
         self._next = None

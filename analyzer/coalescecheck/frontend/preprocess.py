@@ -260,7 +260,10 @@ class _Run:
             if name == "undef":
                 if tokens:
                     self.macros.macros.pop(tokens[0].value, None)
-            elif not self.macros.define_directive(tokens):
+                return
+            for token in tokens:
+                token.body = (opened.number, token.lexpos)
+            if not self.macros.define_directive(tokens):
                 self._say(opened.number, offset, "warning", "this #define cannot be read")
         elif name in ("include", "include_next", "import"):
             self._flush()

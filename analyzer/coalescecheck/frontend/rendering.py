@@ -20,30 +20,50 @@ def render(tokens: Sequence[Token], files: Sequence[FilePlaces], output: OutputB
     """Append ``tokens`` to ``output``."""
     previous: Token | None = None
     at = 0
+    bodies = _bodies(tokens)
     while at < len(tokens):
         token = tokens[at]
         after = _pragma_end(tokens, at) if token.value in _PRAGMAS else 0
         if after:
-            _write(token, files, output, _pragma_text(tokens[at:after], output))
+            _write(token, bodies[at], files, output, _pragma_text(tokens[at:after], output))
             previous = None
             at = after
             continue
         if previous is not None and _would_glue(previous, token):
             output.space()
-        _write(token, files, output, _text(token, files))
+        _write(token, bodies[at], files, output, _text(token, files))
         if token.value:
             previous = token
         at += 1
 
 
-def _write(token: Token, files: Sequence[FilePlaces], output: OutputBuilder, text: str) -> None:
+def _write(
+    token: Token,
+    body: tuple[int, int] | None,
+    files: Sequence[FilePlaces],
+    output: OutputBuilder,
+    text: str,
+) -> None:
     places = files[token.source]
     if not text:
         return
     if token.expanded_from:
-        output.expansion(places, token.lineno, token.expanded_from[-1], text)
+        there = None if body is None else (files[body[0]], body[1])
+        output.expansion(places, token.lineno, token.expanded_from[-1], text, there)
     else:
         output.copy(places, token.lexpos, text)
+
+
+def _bodies(tokens: Sequence[Token]) -> list[tuple[int, int] | None]:
+    """The place of each token in a macro's body; of an argument, which may stand at several, that
+    of what follows it there."""
+    bodies: list[tuple[int, int] | None] = []
+    near: Token | None = None
+    for token in reversed(tokens):
+        if token.body is not None or (near is not None and near.lineno != token.lineno):
+            near = token
+        bodies.append(near.body if near is not None and token.expanded_from else None)
+    return bodies[::-1]
 
 
 def _text(token: Token, files: Sequence[FilePlaces]) -> str:

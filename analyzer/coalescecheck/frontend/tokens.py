@@ -14,7 +14,7 @@ import re
 class Token:
     """What pcpp reads and writes of a token, with a copy that is fast and shares nothing."""
 
-    __slots__ = ("expanded_from", "lexpos", "lineno", "source", "type", "value")
+    __slots__ = ("body", "expanded_from", "lexpos", "lineno", "source", "type", "value")
 
     def __init__(self, kind: str, value: str, lexpos: int, lineno: int, source: int) -> None:
         self.type = kind
@@ -23,10 +23,12 @@ class Token:
         self.lineno = lineno
         self.source = source
         self.expanded_from: list[str] = []  # the macros it came from, outermost last
+        self.body: tuple[int, int] | None = None  # file and offset, in what a macro stands for
 
     def __copy__(self) -> Token:
         copied = Token(self.type, self.value, self.lexpos, self.lineno, self.source)
         copied.expanded_from = self.expanded_from.copy()
+        copied.body = self.body
         return copied
 
 

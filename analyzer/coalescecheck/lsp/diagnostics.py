@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from lsprotocol import types
 from pygls.uris import from_fs_path
@@ -18,7 +17,7 @@ from pygls.workspace import PositionCodec
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, KernelAnalysis
 from coalescecheck.errors import SourceError
-from coalescecheck.findings import Finding, Severity
+from coalescecheck.findings import Finding, Related, Severity
 from coalescecheck.frontend.reading import read_source
 from coalescecheck.lsp.places import Places
 from coalescecheck.lsp.session import Analysed
@@ -49,13 +48,6 @@ def diagnostics(analysed: Analysed, codec: PositionCodec) -> list[types.Diagnost
     found += [made.problem(problem) for problem in analysed.reply.problems]
     unique = {(str(d.range), d.code, d.message): d for d in found}
     return list(unique.values())
-
-
-class _Related(NamedTuple):
-    """A place elsewhere, and what it has to do with the finding."""
-
-    span: Span
-    message: str
 
 
 class _Maker:
@@ -103,7 +95,7 @@ class _Maker:
 
     def _here(
         self, span: Span, kernel: KernelAnalysis | None, access: int | None
-    ) -> tuple[Span, list[_Related]]:
+    ) -> tuple[Span, list[Related]]:
         """A place of this document for ``span``, and ``span`` itself where it is elsewhere."""
         if span.file == self._path or not span.line:
             return span, []
@@ -112,7 +104,7 @@ class _Maker:
         ways += [] if kernel is None else [kernel.span]
         ways.append(Span(self._path, self._include_of(span.file), 1))
         here = next(way for way in ways if way.file == self._path)
-        return here, [_Related(span, "here")]
+        return here, [Related(span, "here")]
 
     def _include_of(self, header: str) -> int:
         """The line that includes ``header``, or 1 where another header does."""
@@ -123,7 +115,7 @@ class _Maker:
                 return number
         return 1
 
-    def _linked(self, related: _Related) -> types.DiagnosticRelatedInformation:
+    def _linked(self, related: Related) -> types.DiagnosticRelatedInformation:
         file = related.span.file
         own = file == self._path
         places = self._places if own else self._of_header(file)
@@ -141,7 +133,7 @@ class _Maker:
         return self._headers[path]
 
 
-def _abroad(elsewhere: list[_Related]) -> str:
+def _abroad(elsewhere: list[Related]) -> str:
     return "".join(f"{os.path.basename(r.span.file)}:{r.span.line}: " for r in elsewhere)
 
 
@@ -149,24 +141,22 @@ def _access(kernel: KernelAnalysis, access: int | None) -> AccessResult | None:
     return next((r for r in kernel.accesses if r.access.id == access), None)
 
 
-def _related(finding: Finding, kernel: KernelAnalysis | None) -> Iterator[_Related]:
-    """The other access of a race, the declaration to pad, calls, and the launch."""
+def _related(finding: Finding, kernel: KernelAnalysis | None) -> Iterator[Related]:
+    """Its own further places, the declaration to pad, calls, and the launch."""
+    yield from finding.related
     if kernel is None:
         return
     result = _access(kernel, finding.access)
-    for race in kernel.races:
-        if finding.access is None and race.spans[1] == finding.span:
-            yield _Related(race.spans[0], f"the other access of {wording.array(race.array)}")
     if result is not None:
         array = kernel.arrays.get(result.array)
         if array is not None and finding.fix is not None:
-            yield _Related(array.span, f"{wording.array(result.array)} is declared here")
+            yield Related(array.span, f"{wording.array(result.array)} is declared here")
         for span in result.access.called_from:
-            yield _Related(span, "called from here")
+            yield Related(span, "called from here")
     launch = kernel.launch
     if launch.line and launch.file:
         place = Span(launch.file, launch.line, 1)
-        yield _Related(place, f"in {wording.instance(kernel)}; {launch_text(kernel)}")
+        yield Related(place, f"in {wording.instance(kernel)}; {launch_text(kernel)}")
 
 
 def _text(finding: Finding) -> str:

@@ -28,7 +28,7 @@ def _line(finding: Finding) -> str:
 def _totals(report: Report) -> str:
     totals = report.totals
     parts = [
-        wording.plural(sum(totals.kernels.values()), "kernel"),
+        totals.kernels_text,
         wording.plural(sum(totals.accesses.values()), "access"),
     ]
     for severity in sorted(Severity, reverse=True):

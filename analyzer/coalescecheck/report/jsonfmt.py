@@ -25,7 +25,7 @@ from coalescecheck.analysis import (
     UniqueSectors,
     Verified,
 )
-from coalescecheck.findings import Finding, Fix, Suppressed
+from coalescecheck.findings import Finding, Fix, Related, Suppressed
 from coalescecheck.launch import Launch
 from coalescecheck.report.model import FileReport, InternalError, Report, Terminal
 from coalescecheck.source import Diagnostic, Edit
@@ -253,7 +253,14 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "access": finding.access,
         "ratio": finding.ratio,
         "instances": list(finding.instances),
+        "related": [_related(each) for each in finding.related],
     }
+
+
+def _related(related: Related) -> dict[str, Any]:
+    span = related.span
+    place = {"file": span.file, "line": span.line, "column": span.column}
+    return place | {"message": related.message}
 
 
 def _fix(fix: Fix | None) -> dict[str, Any] | None:

@@ -61,10 +61,11 @@ def _case(suite: Element, path: str, name: str) -> Element:
 def _kernel(case: Element, kernel: KernelAnalysis, findings: Sequence[Finding]) -> None:
     if kernel.status == "failed":
         ElementTree.SubElement(case, "error", message=_clean(kernel.reason))
-    _findings(case, findings)
+    partial = f"not all of it could be analysed: {kernel.reason}"
+    _findings(case, findings, [partial] if kernel.status == "partial" else [])
 
 
-def _findings(case: Element, findings: Sequence[Finding]) -> None:
+def _findings(case: Element, findings: Sequence[Finding], said: Sequence[str] = ()) -> None:
     loud = [finding for finding in findings if finding.severity > Severity.NOTE]
     quiet = [finding for finding in findings if finding.severity is Severity.NOTE]
     if loud:
@@ -72,9 +73,9 @@ def _findings(case: Element, findings: Sequence[Finding]) -> None:
         worst = str(max(finding.severity for finding in loud))
         failure = ElementTree.SubElement(case, "failure", message=_clean(title), type=worst)
         failure.text = _clean("\n".join(map(_line, loud)))
-    if quiet:
+    if quiet or said:
         output = ElementTree.SubElement(case, "system-out")
-        output.text = _clean("\n".join(map(_line, quiet)))
+        output.text = _clean("\n".join((*said, *map(_line, quiet))))
 
 
 def _line(finding: Finding) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from coalescecheck import wording
 from coalescecheck.arch import SECTOR_BYTES
 from coalescecheck.findings import Finding, Severity, Suppressed
 from coalescecheck.source import Diagnostic, Span
@@ -164,6 +165,13 @@ class Totals:
     kernels: Counter[str] = field(default_factory=Counter)
     accesses: Counter[str] = field(default_factory=Counter)
     findings: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def kernels_text(self) -> str:
+        """``3 kernels (2 partial)``."""
+        kernels = wording.plural(sum(self.kernels.values()), "kernel")
+        lost = [f"{self.kernels[s]} {s}" for s in ("partial", "failed") if self.kernels[s]]
+        return f"{kernels} ({', '.join(lost)})" if lost else kernels
 
 
 def excess_of(result: AccessResult) -> float | None:

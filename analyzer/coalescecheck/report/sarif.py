@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import quote
 
-from coalescecheck.findings import Finding, Fix, Severity
+from coalescecheck.findings import Finding, Fix, Related, Severity
 from coalescecheck.fingerprint import fingerprints, relative
 from coalescecheck.report.excerpt import expression_end
 from coalescecheck.report.model import FileReport, Report, RuleInfo, Terminal
@@ -107,6 +107,8 @@ def _results(file: FileReport, indices: dict[str, int], root: Path) -> Iterator[
             },
             "properties": _properties(finding),
         }
+        if finding.related:
+            result["relatedLocations"] = [_related(each) for each in finding.related]
         if finding.rule in indices:
             result["ruleIndex"] = indices[finding.rule]
         fixes = [_fix(fix, fix.edit) for fix in finding.fixes if fix.edit is not None]
@@ -171,6 +173,10 @@ def _place(finding: Finding, path: str, lines: list[str]) -> Json:
     if finding.kernel:
         location["logicalLocations"] = [{"name": finding.kernel, "kind": "function"}]
     return location
+
+
+def _related(related: Related) -> Json:
+    return _location(related.span, None) | {"message": {"text": related.message}}
 
 
 def _location(span: Span, end_column: int | None) -> Json:

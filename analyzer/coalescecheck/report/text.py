@@ -245,10 +245,7 @@ def _summary(report: Report) -> Text:
     accesses = sum(totals.accesses.values())
     parts = [f"{totals.accesses[c]:,} {c}" for c in CERTAINTIES if totals.accesses[c]]
     known = f": {', '.join(parts)}" if parts else ""
-    kernels = wording.plural(sum(totals.kernels.values()), "kernel")
-    lost = [f"{totals.kernels[s]} {s}" for s in ("partial", "failed") if totals.kernels[s]]
-    if lost:
-        kernels += f" ({', '.join(lost)})"
+    lost = totals.kernels.keys() - {"analysed"}
     found = [
         wording.plural(totals.findings[str(severity)], str(severity))
         for severity in sorted(Severity, reverse=True)
@@ -259,5 +256,5 @@ def _summary(report: Report) -> Text:
     ending = ", ".join(found) or clean
     hidden = sum(len(file.suppressed) for file in report.files)
     ending += f", {hidden} suppressed" if hidden else ""
-    summary = f"{kernels}, {wording.plural(accesses, 'access')}{known}"
+    summary = f"{totals.kernels_text}, {wording.plural(accesses, 'access')}{known}"
     return Text(f"{summary}\n{ending} (architecture {report.arch})")

@@ -125,7 +125,8 @@ def merge(findings: Iterable[Finding]) -> tuple[Finding, ...]:
         span = finding.span
         key = (
             (finding.rule, span.file, span.line, span.column),
-            (finding.message, finding.fixes),  # a change may help one instance and not another
+            # a change may help one instance and not another
+            (finding.message, finding.fixes, finding.related),
         )
         known = unique.get(key)
         if known is None:

@@ -70,9 +70,10 @@ class ArrayOfStructs(Rule):
             severity = judged(analysis, result, cost.ratio)
             if severity is None:
                 continue
-            share = _share_used(_others(analysis, result), size)
+            others = _others(analysis, result)
+            share = _share_used(others, size, most=True)
             together = _share_used(_same_struct(analysis, result, size), size)
-            joined = together > HALF and VECTOR_TYPE.fullmatch(element) is not None
+            joined = may_be_joined(analysis, result)
             if joined or (share > HALF and result.access.op == "load"):
                 severity = Severity.NOTE
             yield self.finding(
@@ -83,12 +84,22 @@ class ArrayOfStructs(Rule):
                 f"one member, {wording.plural(result.width_bytes, 'byte')}, of each {size}-byte "
                 f"{element}",
                 reason=f"neighbouring lanes are one {element} apart, and its other members "
-                f"come along; of each this kernel {result.access.op}s "
-                f"{wording.plural(share * size, 'byte')}",
+                f"come along; of each this kernel {result.access.op}s {_used(others, size)}",
                 advice=_advice(element, size, together, joined),
                 fixes=() if joined or _fits_whole(together, size) else fixes(analysis, result),
                 ratio=cost.ratio,
             )
+
+
+def may_be_joined(analysis: KernelAnalysis, result: AccessResult) -> bool:
+    """Whether it is one of the accesses to most of one of CUDA's vector types, of which a compiler
+    can make one."""
+    array = analysis.arrays.get(result.array)
+    if array is None or VECTOR_TYPE.fullmatch(array.element) is None:
+        return False
+    return (
+        _share_used(_same_struct(analysis, result, array.element_size), array.element_size) > HALF
+    )
 
 
 def _is_member(result: AccessResult, size: int) -> bool:
@@ -120,23 +131,32 @@ def _same_struct(analysis: KernelAnalysis, member: AccessResult, size: int) -> l
     ]
 
 
-def _share_used(results: list[AccessResult], size: int) -> float:
-    """The share of a struct's bytes that ``results`` ask for."""
+def _used(results: list[AccessResult], size: int) -> str:
+    """How many bytes of a struct ``results`` ask for, in words."""
+    least, most = (_share_used(results, size, most=most) * size for most in (False, True))
+    return f"{'' if least == most else 'at least '}{wording.plural(least, 'byte')}"
+
+
+def _share_used(results: list[AccessResult], size: int, *, most: bool = False) -> float:
+    """The share of a struct's bytes that ``results`` ask for; ``most``: may ask for, where it is
+    not known how far a loop goes."""
     used: dict[object, int] = {}
     for result in results:
         place = result.access.id if result.motion is None else result.motion.offset % size
-        length = result.width_bytes * result.requests_per_access * _inner(result, size)
+        length = result.width_bytes * result.requests_per_access * _inner(result, size, most)
         used[place] = max(length, used.get(place, 0))
     return min(1.0, sum(used.values()) / size)
 
 
-def _inner(result: AccessResult, size: int) -> int:
+def _inner(result: AccessResult, size: int, most: bool) -> int:
     """How many elements of an array inside the struct the loops go over."""
     if result.motion is None:
         return 1
     steps = zip(result.motion.loops, result.motion.trips, strict=True)
     return prod(
-        trips or 1 for step, trips in steps if isinstance(step, int) and 0 < abs(step) < size
+        trips or (size // abs(step) if most else 1)
+        for step, trips in steps
+        if isinstance(step, int) and 0 < abs(step) < size
     )
 
 

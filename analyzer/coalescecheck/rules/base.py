@@ -35,6 +35,8 @@ VECTOR_TYPE = re.compile(r"u?(char|short|int|long|longlong|float|double)[24]")
 # specifications).
 L1_BYTES_PER_THREAD = 64
 
+WHOLE_WARPS = "whole warps: "  # how an assumption begins that conditions cut no warp
+
 HEADINGS = ("What it detects", "Why it is slow", "Example", "Use instead", "Limits")
 
 
@@ -265,16 +267,24 @@ def _fix(trial: Trial, result: AccessResult) -> Fix:
     unit = "sector" if result.wavefronts is None else "wavefront"
     here = result.access.id
     bound = count is not None and count.mean is None and count.min != count.max
-    condition = f" if {' and '.join(trial.assumptions)}" if trial.assumptions else ""
     return Fix(
         description=trial.description,
         verified=trial.simulated,
         before=("up to " if bound else "") + wording.plural(trial.before[here], unit),
         after=("up to " if here in trial.at_most else "")
         + wording.plural(trial.after[here], unit)
-        + condition,
+        + _where(trial),
         edit=trial.edit,
     )
+
+
+def _where(trial: Trial) -> str:
+    """What the numbers of a change hang on; of warps that conditions cut, which are left out, no
+    more than that, as the conditions may be long."""
+    others = [text for text in trial.assumptions if not text.startswith(WHOLE_WARPS)]
+    whole = len(others) < len(trial.assumptions)
+    condition = f" if {' and '.join(others)}" if others else ""
+    return condition + (" in whole warps" if whole else "")
 
 
 def sentence(*parts: str) -> str:

@@ -9,6 +9,7 @@ from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, KernelAnalysis
 from coalescecheck.arch import BANK_BYTES, BANKS
 from coalescecheck.findings import Finding, Severity
+from coalescecheck.rules.array_of_structs import may_be_joined
 from coalescecheck.rules.base import (
     Excess,
     Rule,
@@ -70,7 +71,9 @@ class SharedBankConflict(Rule):
     that. The count is of the access as written; the compiler may merge neighbouring accesses of
     an unrolled loop into wider ones. A conflict of two lanes that only meet where two rows of a
     block overlap is a note, and so are conflicts that are less than a hundredth of the kernel's
-    wavefronts. Atomics are CC203's.
+    wavefronts, and those of the members of one of CUDA's vector types that are all used, side by
+    side: a compiler may join them. Where the step is not known, the most it can cost is a note:
+    give the sizes. Atomics are CC203's.
     """
 
     code, slug, severity = "CC201", "shared-bank-conflict", Severity.WARNING
@@ -84,12 +87,15 @@ class SharedBankConflict(Rule):
             if severity is None:
                 continue
             message = f"{wording.what(result)}: {cost.text('wavefront', result)}"
+            joined = (
+                "which a compiler may join to whole vectors" if _joined(analysis, result) else ""
+            )
             yield self.finding(
                 analysis,
                 result,
                 severity,
-                sentence(message, wording.lane_step(result)),
-                reason=_reason(result),
+                sentence(message, wording.lane_step(result), joined),
+                reason=_reason(result, cost),
                 advice=proposal(analysis, result) or _advice(analysis, result),
                 fixes=fixes(analysis, result),
                 ratio=cost.ratio,
@@ -97,12 +103,21 @@ class SharedBankConflict(Rule):
 
 
 def _severity(analysis: KernelAnalysis, cost: Excess, result: AccessResult) -> Severity | None:
-    """A note where two lanes share a bank only because rows of the block overlap in it, and where
-    the conflicts are few of the kernel's wavefronts."""
+    """A note where two lanes share a bank only because rows of the block overlap in it, where the
+    conflicts are few of the kernel's wavefronts, where a compiler may spare them, and where the
+    step is not known: people declare pitches that are odd."""
     severity = severity_of(cost.ratio)
     overlap = cost.ratio <= 2 and _step_visits_every_bank(result)
-    harmless = overlap or is_cold(analysis, result)
+    open_ = cost.bound and isinstance(result.lane_stride_bytes, str)
+    harmless = overlap or open_ or is_cold(analysis, result) or _joined(analysis, result)
     return Severity.NOTE if severity is not None and harmless else severity
+
+
+def _joined(analysis: KernelAnalysis, result: AccessResult) -> bool:
+    """Whether neighbouring lanes use the members of neighbouring vectors one by one."""
+    array = analysis.arrays.get(result.array)
+    size = 0 if array is None else array.element_size
+    return result.lane_stride_bytes in (size, -size) and may_be_joined(analysis, result)
 
 
 def _words(result: AccessResult) -> int | None:
@@ -121,8 +136,11 @@ def _step_visits_every_bank(result: AccessResult) -> bool:
     return words % 2 == 1
 
 
-def _reason(result: AccessResult) -> str:
-    words = _words(result)
+def _reason(result: AccessResult, cost: Excess) -> str:
+    words, stride = _words(result), result.lane_stride_bytes
+    if cost.bound and isinstance(stride, str):
+        step = wording.as_written(stride, result.names)
+        return f"it hangs on the step of {step} bytes: odd numbers of words visit every bank"
     if words is not None and words % 2 == 0:
         banks = BANKS // gcd(words, BANKS)
         used = wording.plural(banks, "bank")

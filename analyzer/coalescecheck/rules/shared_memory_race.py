@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from coalescecheck import wording
 from coalescecheck.analysis import KernelAnalysis, Race
-from coalescecheck.findings import Finding, Severity
+from coalescecheck.findings import Finding, Related, Severity
 from coalescecheck.launch import WARP_SIZE
 from coalescecheck.rules.base import Rule
 
@@ -16,8 +16,7 @@ KINDS = {
     "WAR": ("read", "written", "write after read"),
     "WAW": ("written", "written", "write after write"),
 }
-WRITES = ("store", "atomic")
-OPS = {"RAW": (WRITES, ("load",)), "WAR": (("load",), WRITES), "WAW": (WRITES, WRITES)}
+WARP_BARRIER = "__syncwarp()"
 MANY = 3  # races of lanes of one warp that are told as one
 SET = ("exch", "cas")  # atomics that may store what is there
 
@@ -62,35 +61,35 @@ class SharedMemoryRace(Rule):
     seen. Where the block or a size is not known, several are simulated, and what is a race only
     in some of them is not reported; a note tells of what only blocks of more than one warp have,
     in kernels that ask for the size of their block. A function that is not known may be a
-    barrier. Two stores are a warning only: they may store the same value.
+    barrier. Two stores are a warning only: they may store the same value. What one missing barrier
+    causes is one finding, at the worst pair of accesses; it names the others.
     """
 
     code, slug, severity = "CC401", "shared-memory-race", Severity.ERROR
 
     def check(self, analysis: KernelAnalysis) -> Iterator[Finding]:
-        for races in _in_lockstep(analysis):
-            if len(races) >= MANY:
+        for races in _of_one_cause(analysis):
+            if _in_lockstep(races):
                 yield self._warp_synchronous(analysis, races)
             else:
-                yield from (self._pair(analysis, race) for race in races)
+                yield self._lacks_a_barrier(analysis, races)
 
-    def _pair(self, analysis: KernelAnalysis, race: Race) -> Finding:
-        first, second, order = KINDS[race.kind]
-        one, two = race.spans
-        who = "lanes of a warp" if race.same_warp else "threads"
+    def _lacks_a_barrier(self, analysis: KernelAnalysis, races: list[Race]) -> Finding:
+        race, *others = sorted(races, key=lambda r: (-_severity(analysis, r), r.same_warp))
+        more = f"; and {wording.plural(len(others), 'more pair')} of accesses" if others else ""
         where = f", in blocks of more than {WARP_SIZE} threads" if race.beyond_warp else ""
-        abroad = f" of {os.path.basename(one.file)}" if one.file != two.file else ""
+        order = KINDS[race.kind][2]
+        there = Related(race.spans[0], f"the other access of {wording.array(race.array)}")
         return Finding(
             rule=self.code,
             severity=_severity(analysis, race),
-            span=two,
+            span=race.spans[1],
             kernel=analysis.name,
-            message=f"{wording.array(race.array)}: {first} at line {one.line}{abroad} and "
-            f"{second} at line {two.line} by different {who}, no barrier between "
-            f"({order}){where}",
-            reason="the order of the two is not defined",
-            advice=_advice(analysis, race) + _where(analysis, race),
+            message=f"{_told(race)}, no barrier between ({order}){where}{more}",
+            reason="the order of the two is not defined" + "".join(map(_named, others)),
+            advice=_advice(races) + _where(analysis, races),
             instances=(wording.instance(analysis),),
+            related=(there, *(Related(each.spans[1], _told(each)) for each in others)),
         )
 
     def _warp_synchronous(self, analysis: KernelAnalysis, races: list[Race]) -> Finding:
@@ -112,18 +111,52 @@ class SharedMemoryRace(Rule):
             advice="keep what is read in a variable, and put a __syncwarp() after each read and "
             "each write",
             instances=(wording.instance(analysis),),
+            related=tuple(Related(race.spans[1], _told(race)) for race in races),
         )
 
 
-def _in_lockstep(analysis: KernelAnalysis) -> list[list[Race]]:
-    """The races; those together that lanes of a warp have on one array in one file."""
-    groups: dict[tuple[object, ...], list[Race]] = {}
+def _of_one_cause(analysis: KernelAnalysis) -> list[list[Race]]:
+    """The races by the barrier that is missing; those together that lanes of a warp have on one
+    array in one file, where they are many."""
+    barriers: dict[object, list[Race]] = {}
     for race in analysis.races:
-        one, two = race.spans
-        alike = race.same_warp and one.file == two.file and one != two
-        own: object = (two.file, _severity(analysis, race)) if alike else race
-        groups.setdefault((race.array, own), []).append(race)
-    return list(groups.values())
+        barriers.setdefault(race.barrier or race, []).append(race)
+    lanes: dict[object, list[Race]] = {}
+    for races in barriers.values():
+        for race in races:
+            if all(each.same_warp for each in races) and race.barrier is not None:
+                alike = (race.array, race.spans[0].file, race.spans[1].file)
+                lanes.setdefault((*alike, _severity(analysis, race)), []).append(race)
+    many = [races for races in lanes.values() if _in_lockstep(races)]
+    told = {race for races in many for race in races}
+    left = ([race for race in races if race not in told] for races in barriers.values())
+    return [*many, *(races for races in left if races)]
+
+
+def _in_lockstep(races: list[Race]) -> bool:
+    """Whether they are of code that takes the lanes of a warp to keep step."""
+    first = races[0]
+    alike = all(race.same_warp and race.array == first.array for race in races)
+    return len(races) >= MANY and alike and first.spans[0].file == first.spans[1].file
+
+
+def _told(race: Race) -> str:
+    """Who meets where."""
+    first, second, _ = KINDS[race.kind]
+    one, two = race.spans
+    who = "lanes of a warp" if race.same_warp else "threads"
+    abroad = f" of {os.path.basename(one.file)}" if one.file != two.file else ""
+    return (
+        f"{wording.array(race.array)}: {first} at line {one.line}{abroad} and {second} at line "
+        f"{two.line} by different {who}"
+    )
+
+
+def _named(race: Race) -> str:
+    """One more pair, in few words."""
+    one, two = race.spans
+    order = KINDS[race.kind][2]
+    return f"; nor is it for {wording.array(race.array)}, lines {one.line} and {two.line} ({order})"
 
 
 def _severity(analysis: KernelAnalysis, race: Race) -> Severity:
@@ -137,43 +170,40 @@ def _severity(analysis: KernelAnalysis, race: Race) -> Severity:
     return Severity.WARNING if race.kind == "WAW" and not changes else Severity.ERROR
 
 
-def _where(analysis: KernelAnalysis, race: Race) -> str:
+def _where(analysis: KernelAnalysis, races: list[Race]) -> str:
     """A barrier in a branch that some threads do not take is none, or never ends."""
-    guarded = any(r.guards and r.access.span in race.spans for r in analysis.accesses)
-    return ", where all threads come by" if guarded and not race.same_warp else ""
+    spans = {span for race in races for span in race.spans}
+    guarded = any(r.guards and r.access.span in spans for r in analysis.accesses)
+    return ", where all threads come by" if guarded and _needed(races) != WARP_BARRIER else ""
 
 
-def _advice(analysis: KernelAnalysis, race: Race) -> str:
-    barrier = "__syncwarp()" if race.same_warp else "__syncthreads()"
-    one, two = race.spans
-    if one == two:  # a barrier orders iterations, never the lanes of a store
+def _needed(races: list[Race]) -> str:
+    return WARP_BARRIER if all(race.same_warp for race in races) else "__syncthreads()"
+
+
+def _advice(races: list[Race]) -> str:
+    needed, missing = _needed(races), races[0].barrier
+    if missing is None:
         return (
             "let one thread write a location, or add with an atomic; iterations of a loop that "
-            f"write it in turn need a {barrier} between them"
+            f"write it in turn need a {needed} between them"
         )
+    one, two = missing.after, missing.before
+    if one is None or two is None:
+        place = f"before line {two.line}" if two else f"after line {one.line}" if one else ""
+        return f"a {needed} is needed {place}, in each iteration"
     if one.file != two.file:
-        return f"a {barrier} is needed between the two"
+        return f"a {needed} is needed between the two"
     unit, places = "line", (one.line, two.line)
     if one.line == two.line:
         unit, places = "column", (one.column, two.column)
-    if _comes_first(analysis, race):
-        if race.kind == "WAR" and unit == "column" and places[0] > places[1]:  # s[i] += s[i + 1]
-            return f"keep what is read in a variable, and put a {barrier} before the write"
-        if places[0] < places[1]:
-            return f"a {barrier} is needed between {unit}s {places[0]} and {places[1]}"
-        # the later one is in a function that is called, further up in the file
+    if missing.again:
         return (
-            f"a {barrier} is needed after {unit} {places[0]}, before what {unit} {places[1]} does"
+            f"a {needed} is needed after {unit} {places[0]}, before {unit} {places[1]} runs again"
         )
-    return f"a {barrier} is needed after {unit} {places[0]}, before {unit} {places[1]} runs again"
-
-
-def _comes_first(analysis: KernelAnalysis, race: Race) -> bool:
-    """Whether the earlier access stands before the later one, so that no loop has to go round."""
-    first, second = (
-        [r.access.id for r in analysis.accesses if r.access.span == span and r.access.op in ops]
-        for span, ops in zip(race.spans, OPS[race.kind], strict=True)
-    )
-    if first and second:
-        return min(first) < min(second)
-    return race.spans[0].line <= race.spans[1].line
+    if places[0] < places[1]:
+        return f"a {needed} is needed between {unit}s {places[0]} and {places[1]}"
+    if unit == "column" and races[0].kind == "WAR":  # s[i] += s[i + 1]
+        return f"keep what is read in a variable, and put a {needed} before the write"
+    # the later one is in a function that is called, further up in the file
+    return f"a {needed} is needed after {unit} {places[0]}, before what {unit} {places[1]} does"

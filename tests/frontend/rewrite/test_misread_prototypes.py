@@ -58,11 +58,11 @@ def test_launch_dimensions_of_products(tmp_path: Path) -> None:
     path = tmp_path / "kernel.cu"
     path.write_text(
         "__global__ void k(float *o) { o[threadIdx.x] = 1; }\n"
-        "void run(float *o) { const int a = 4, b = 8; int sizes[2] = {2, 3};\n"
+        "void run(float *o) { const int a = 8, b = 12; int sizes[2] = {2, 3};\n"
         "    dim3 block(a * b), grid(a & b, a); k<<<grid, block>>>(o); }\n"
     )
     (kernel,) = coalescecheck.analyze(path).kernels
-    assert kernel.launch.block == Dim3(32)
+    assert (kernel.launch.block, kernel.launch.grid) == (Dim3(96), Dim3(8, 8))
 
 
 def test_prototypes_of_functions_stay_what_they_are(tmp_path: Path) -> None:

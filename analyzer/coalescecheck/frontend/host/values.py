@@ -31,7 +31,6 @@ from coalescecheck.frontend.host.supposed import suppositions
 from coalescecheck.frontend.host.type_names import TypeNames
 from coalescecheck.frontend.host.writes import Write, Writes
 from coalescecheck.frontend.unit import Unit
-from coalescecheck.launch import Dim3
 
 FileConstant = Callable[[str], "Value | None"]
 """Source that means the same at file scope -> its value."""
@@ -41,7 +40,6 @@ _MAX_DEPTH = 24  # declarations followed one after another
 _MAX_STEPS = 4000  # look-ups for one launch; more is no launch configuration
 _ONE = Value(1, UINT)
 _COMPONENTS = ("x", "y", "z")
-_DIM3_MAX = 2**31 - 1  # the largest grid dimension there is
 
 
 class HostValues:
@@ -109,15 +107,8 @@ class HostValues:
         source = outside(self, node, self._context) if self._constant is not None else None
         return self._constant(source) if self._constant is not None and source else None
 
-    def dim3(self, node: Node) -> Dim3 | None:
-        """The dim3 an expression always has, an integer giving its x."""
-        numbers = self.dimensions(node)
-        if any(n is None for n in numbers):
-            return None
-        return Dim3(*(n for n in numbers if n is not None))
-
     def dimensions(self, node: Node) -> list[int | None]:
-        """What is known of the components of a dim3."""
+        """What is known of the components of a dim3, an integer giving its x."""
         return [self._dimension(self._component(node, c)) for c in _COMPONENTS]
 
     def type_name(self, name: str, use: Node) -> str | None:
@@ -435,9 +426,7 @@ class HostValues:
         return convert(value.number, UINT) if component == "x" else _ONE
 
     def _dimension(self, value: Value | None) -> int | None:
-        if value is None or not 1 <= value.number <= _DIM3_MAX:
-            return None
-        return int(value.number)
+        return None if value is None else int(value.number)
 
     # -- functions and types -----------------------------------------------------------
 

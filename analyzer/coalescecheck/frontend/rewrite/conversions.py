@@ -216,6 +216,9 @@ class Conversions:
                 return ("&", self._s.methods.inside(ex, path))
         if ex.lvalue and isinstance(bare, types.Unknown):
             return self._cast_address(ex, target)
+        if refers_to_unknown(ex, to):
+            self._s.output.need(target)
+            return self._s.opaque_call([ex], types.Pointer(target), Mark(node.start_byte)).piece
         value = ex if isinstance(target, types.Auto) else self.coerce(ex, target, node, env)
         return address_of(self.materialised(value))
 
@@ -229,3 +232,10 @@ class Conversions:
         name = self._s.temporary(type_)
         address: Piece = ("(", name, " = ", ex.at(2), ", &", name, ")")
         return Ex(("*", address), type_, UNARY, lvalue=True, address=address)
+
+
+def refers_to_unknown(ex: Ex, to: types.Reference) -> bool:
+    """Whether a reference is bound to what nobody knows, which is taken for memory of somebody's: a
+    local copy would show accesses that there are not."""
+    place = not to.rvalue and (isinstance(to.target, types.Record) or not to.target.const)
+    return place and not ex.lvalue and isinstance(types.unqualified(ex.type), types.Unknown)

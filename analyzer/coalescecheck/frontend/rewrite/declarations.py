@@ -12,6 +12,7 @@ from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import class_deduction, destructors, syntax, types
 from coalescecheck.frontend.rewrite.body import FunctionWriter
+from coalescecheck.frontend.rewrite.conversions import refers_to_unknown
 from coalescecheck.frontend.rewrite.emit import Mark, Piece, joined, plain
 from coalescecheck.frontend.rewrite.env import Env, Local, ValueBound
 from coalescecheck.frontend.rewrite.ex import ASSIGN, PRIMARY, Ex, literal
@@ -238,7 +239,7 @@ class Declarations:
         if first.borrowed and variable.value is not None and _may_change_later(variable.value):
             why = "what a reference to an argument refers to"
             first = self._s.say_opaque(why, [first], types.strip(type_), variable.node)
-        if type_.target.const and not first.lvalue:
+        if type_.target.const and not first.lvalue and not refers_to_unknown(first, type_):
             value = self._s.conversions.coerce(first, type_.target, variable.node, env)
             self._line(variable, types.unqualified(type_.target), c, value.at(ASSIGN), writer)
             env.names[variable.name] = Local(c, type_.target, referring=True)

@@ -123,3 +123,49 @@ def test_a_step_that_is_one_of_several_is_no_finding(tmp_path: Path) -> None:
         text = SOURCE.format(parameters="Tensor t", body=body, arguments="t")
         path.write_text(text)
         assert [f.rule for f in coalescecheck.analyze(path).findings] == codes
+
+
+INHERITED = """
+struct Shape {{ int n; int steps[2]; }};
+struct View : Shape {{ float *data; }};
+struct Named : View {{ int n; }};
+__constant__ View C;
+__global__ void k(float *a, View v, Named w)
+{{
+    int x = threadIdx.x;
+    {body}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "given", "count"),
+    [
+        ("if (x < v.n) v.data[x] = 1;", {"v.n": 9}, 2),
+        ("v.data[x * v.steps[1]] = 1;", {"v.steps[1]": 3}, 12),
+        ("a[x * C.n] = 1;", {"C.n": 2}, 8),
+        ("a[x * C.steps[1]] = 1;", {"C.steps[1]": 3}, 12),
+        ("if (x < w.n) a[x] = 1;", {"w.n": 9}, 2),
+    ],
+)
+def test_members_of_bases_are_members_of_the_object(
+    tmp_path: Path, body: str, given: dict[str, int], count: int
+) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(INHERITED.format(body=body))
+    (kernel,) = coalescecheck.analyze(path, block=32, grid=1, params=given).kernels
+    found = kernel.accesses[-1]
+    assert sectors(found) == (count, count)
+    assert found.array in ("a", "v.data")
+
+
+def test_a_member_that_another_hides_has_a_name_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(INHERITED.format(body="if (x < w.n && x < w.Shape::n) a[x] = 1;"))
+    (kernel,) = coalescecheck.analyze(path, block=32, grid=1, params={"w.n": 9}).kernels
+    (found,) = kernel.accesses
+    assert found.certainty == "exact-symbolic"  # Shape's n is not known
+    (kernel,) = coalescecheck.analyze(
+        path, block=32, grid=1, params={"w.n": 20, "w.base__View.n": 9}
+    ).kernels
+    assert sectors(kernel.accesses[0]) == (2, 2)

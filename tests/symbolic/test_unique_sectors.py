@@ -126,6 +126,11 @@ def test_one_gather_hides_what_its_array_needs() -> None:
     assert traffic(FIRST + "o[i] = a[idx[i]] + a[i];")["a"] == (None, None)
 
 
+def test_a_sum_that_holds_only_under_an_assumption_is_not_the_array_s() -> None:
+    # 256 sectors from a step of 8 floats on, 8 of them at a step of 0
+    assert traffic(FIRST + "o[i] = a[i * n];")["a"] == (None, None)
+
+
 def test_an_address_beyond_64_bits_is_taken_modulo_them() -> None:
     """2**65 bytes further is the same place: 32 neighbouring floats are 4 sectors."""
     (found,) = (r for r in results("o[threadIdx.x - (1ull << 63)] = 1;", grid=(1,)))

@@ -11,6 +11,7 @@ from itertools import islice
 
 from coalescecheck.ir.kernel import Element
 from coalescecheck.lower.ctypes import ArrayOf, CType, Number, Record, size_of
+from coalescecheck.lower.member_names import inside
 
 MOST = 32  # scalars of one object; a larger one is a table, whose elements nobody gives one by one
 
@@ -29,7 +30,7 @@ def _scalars(ctype: CType, name: str, offset: int) -> Iterator[Element]:
             for member in ctype.members:
                 if member.bits is None and isinstance(member.offset, int):
                     yield from _scalars(
-                        member.type, f"{name}.{member.name}", offset + member.offset
+                        member.type, inside(name, ctype, member), offset + member.offset
                     )
         case ArrayOf(length=int(length)):
             step = size_of(ctype.element)

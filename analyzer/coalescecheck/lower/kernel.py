@@ -38,6 +38,7 @@ from coalescecheck.lower.ctypes import VOID, ArrayOf, Number, Pointer, Record
 from coalescecheck.lower.declarations import Declared
 from coalescecheck.lower.leaving import strip_last_leave
 from coalescecheck.lower.lexer import Lexer
+from coalescecheck.lower.member_names import inside
 from coalescecheck.lower.values import Parts, Place, Variable
 
 MAX_ATTEMPTS = 12  # each demotes at least one more variable to memory
@@ -166,7 +167,7 @@ def _parameter(cx: Context, name: str, declared: Declared, node: c_ast.Decl) -> 
             return storage.remembered(cx, variable)
         case Record() if not ctype.overlapping:
             members: dict[str | int, Place] = {
-                m.name: _parameter(cx, f"{name}.{m.name}", Declared(m.type), node)
+                m.name: _parameter(cx, inside(name, ctype, m), Declared(m.type), node)
                 for m in ctype.members
             }
             return Parts(ctype, members, id(node))

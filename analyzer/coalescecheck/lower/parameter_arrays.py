@@ -17,6 +17,7 @@ from coalescecheck.lower import arith, ctypes, storage
 from coalescecheck.lower.context import Context
 from coalescecheck.lower.ctypes import ArrayOf, CType, Number, Pointer, Record
 from coalescecheck.lower.finish import bases_of
+from coalescecheck.lower.member_names import inside
 from coalescecheck.lower.values import Memory, Scalar
 
 
@@ -79,8 +80,8 @@ def _named(ctype: CType, at: int, name: str) -> tuple[str, CType] | None:
             for member in reversed(ctype.members):
                 if isinstance(member.offset, int) and member.offset <= at:
                     known = member.bits is None and not member.volatile
-                    inner = at - member.offset
-                    return _named(member.type, inner, f"{name}.{member.name}") if known else None
+                    called = inside(name, ctype, member)
+                    return _named(member.type, at - member.offset, called) if known else None
     return None
 
 

@@ -20,6 +20,7 @@ from coalescecheck.lower.constant_memory import integers_in
 from coalescecheck.lower.context import Context
 from coalescecheck.lower.ctypes import ArrayOf, CType, Number, Pointer, Record
 from coalescecheck.lower.declarations import Declared
+from coalescecheck.lower.member_names import inside
 from coalescecheck.lower.values import (
     Fixed,
     Lent,
@@ -46,7 +47,7 @@ def make_local(
         case Record():
             members: dict[str | int, Place] = {
                 m.name: _narrowed(
-                    make_local(cx, f"{name}.{m.name}", Declared(m.type), key, node), m.bits
+                    make_local(cx, inside(name, ctype, m), Declared(m.type), key, node), m.bits
                 )
                 for m in ctype.members
             }
@@ -265,7 +266,7 @@ def undefined_value(
             return Members(
                 ctype,
                 {
-                    m.name: undefined_value(cx, m.type, f"{name}.{m.name}", reason, uniform)
+                    m.name: undefined_value(cx, m.type, inside(name, ctype, m), reason, uniform)
                     for m in ctype.members
                 },
             )

@@ -359,6 +359,8 @@ class _Summarizer:
             return result, None
         footprint = self._enumerator.of(questions)
         requested = result.totals.units if result.totals else None
+        if requested and result.assumptions:
+            requested = replace(requested, assumed=True)
         needed = result.totals.ideal if result.totals else None
         if result.pattern == "broadcast" or any(map(self._repeats, questions)):
             needed = Total(0, 0)  # served at once for all lanes, or by a register

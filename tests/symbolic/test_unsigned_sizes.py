@@ -132,3 +132,14 @@ def test_a_window_must_be_as_wide_as_a_warp_to_let_one_through(
 def test_what_wraps_in_32_bits_and_goes_on_in_64_is_named(index: str, named: bool) -> None:
     found = result(f"o[{index.format(i='(int)threadIdx.x')}] = 1;", "o", grid=(1,))
     assert any("0 <= threadIdx.x - n" in a or "0 <= -n" in a for a in found.assumptions) == named
+
+
+def test_what_is_compared_before_it_is_converted_has_to_fit() -> None:
+    """``threadIdx.x - n`` below 0 wraps, is the greater one, and is below 0 again as an ``int``:
+    floats -40 to -9 at n = 40 are 4 sectors, and 1 where nothing wraps."""
+    body = "o[min((int)max(5u, threadIdx.x - n), 0)] = 1;"
+    found = result(body, "o", parameters=PARAMETERS)
+    assert found.assumptions == ("-n + threadIdx.x >= 0",)
+    assert (count(found).min, count(found).max) == (1, 1)
+    known = result(body, "o", parameters=PARAMETERS, params={"n": 40})
+    assert (count(known).min, count(known).max) == (4, 4)

@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 
 from coalescecheck.launch import WARP_SIZE
 from coalescecheck.symbolic import operators as op
-from coalescecheck.symbolic.form import Bounds, Context, Form, Symbol, number
+from coalescecheck.symbolic.form import Atom, Bounds, Context, Form, Symbol, number
 from coalescecheck.symbolic.reach import LoopInfo, Reach
+from coalescecheck.symbolic.trials import Trials
 from coalescecheck.symbolic.trips import holds_before
 
+_REPEATING = ("and", "or", "xor", "cmod", "fmod", "popc")
 LEFT = "a loop that is left in a way that is not understood"
 
 
@@ -57,7 +59,7 @@ def conditions_of(ctx: Context, reach: Reach, ranges: Mapping[int, int]) -> Cond
     """Sort the access's conditions by what can be done with them."""
     result = Conditions()
     own = {info.counter for info in reach.loops}
-    known = ranges.keys() | ctx.of_kind["tid"] | ctx.of_kind["base"]
+    known = _known(ctx, ranges)
     for guard in reach.path:
         _sort(ctx, guard, known, own, result)
     for info in reach.loops:
@@ -68,6 +70,11 @@ def conditions_of(ctx: Context, reach: Reach, ranges: Mapping[int, int]) -> Cond
         for carry in info.carry:
             _sort_carry(ctx, info, carry, known, own, result)
     return result
+
+
+def _known(ctx: Context, ranges: Mapping[int, int]) -> Set[int]:
+    """The symbols that the counting engine has values for (``is_known``)."""
+    return ranges.keys() | ctx.of_kind["tid"] | ctx.of_kind["base"]
 
 
 def values_from(ctx: Context, path: tuple[Form, ...], ranges: Mapping[int, int]) -> dict[int, Form]:
@@ -145,10 +152,40 @@ def _sort(ctx: Context, guard: Form, known: Set[int], own: Set[int], result: Con
         _narrow(ctx, guard, other) for other in result.assumed
     ):
         result.assumed.append(guard)
-    elif not result.masked:
-        result.deciding = [s for g, s in ctx.symbols(guard) if g in unknown]
+    else:
+        _mask(ctx, guard, known, result)
+
+
+def _mask(ctx: Context, guard: Form, known: Set[int], result: Conditions) -> None:
+    """Sizes decide which lanes meet ``guard``."""
+    if not result.masked:
+        result.deciding = [s for g, s in ctx.symbols(guard) if g not in known]
         result.masked = ", ".join(sorted({s.name for s in result.deciding}))
         result.sizes = True
+
+
+def keep_possible(
+    ctx: Context, conditions: Conditions, ranges: Mapping[int, int], trials: Trials
+) -> None:
+    """Of what is assumed only what whole warps can meet: ``(i + n) % 2`` changes between lanes,
+    whatever ``n``."""
+    known = _known(ctx, ranges)
+    met = trials.where(conditions.known)
+    for guard in list(conditions.assumed):
+        if _repeats(ctx, guard) and not met.by_all(guard):
+            conditions.assumed.remove(guard)
+            _mask(ctx, guard, known, conditions)
+
+
+def _repeats(ctx: Context, form: Form) -> bool:
+    """Whether values repeat in it: what else there is of conditions on sizes may be met by whole
+    warps, rarely as ``i / n == 5``."""
+    atoms = (ctx.generators[g] for g in form.generators())
+    return any(
+        isinstance(atom, Atom)
+        and (atom.op in _REPEATING or any(_repeats(ctx, arg) for arg in atom.args))
+        for atom in atoms
+    )
 
 
 def _may_hold_for_all(ctx: Context, guard: Form) -> bool:

@@ -25,6 +25,7 @@ from coalescecheck.symbolic.measure import LANES_AT_ONCE, Measures, Target, meas
 from coalescecheck.symbolic.numeric import Evaluator
 from coalescecheck.symbolic.operators import ONE
 from coalescecheck.symbolic.tally import Tally
+from coalescecheck.symbolic.trials import Trials
 from coalescecheck.symbolic.warps import Alike, alike
 
 Ints = NDArray[np.int64]
@@ -56,6 +57,7 @@ class Counter:
         self.lanes = lanes
         self._tallies: dict[object, Tally] = {}
         self._alike: dict[object, Alike] = {}
+        self.trials = Trials(ctx, lanes)
 
     # --- preparing ----------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from math import gcd, lcm
 
 from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.form import ZERO, Atom, Context, Form, Symbol, number
+from coalescecheck.symbolic.trials import Met
 
 MAX_EDGES = 3  # inequalities whose two sides are both tried
 MAX_PHASES = 512
@@ -81,11 +82,11 @@ def _add_periods(ctx: Context, atom: Atom, known: Known, periods: dict[int, int]
         periods[monomial[0]] = lcm(periods.get(monomial[0], 1), period)
 
 
-def inside(ctx: Context, address: Form, known: Known, spread: Spread) -> Inside:
+def inside(ctx: Context, address: Form, known: Known, spread: Spread, met: Met) -> Inside:
     """``address`` away from edges of unknown position.
 
     An equality is taken to hold nowhere in the warp; of an inequality both sides are returned;
-    a quotient is taken to be the same for all lanes.
+    a quotient is taken to be the same for all lanes.  ``met`` tells whether there are such warps.
     """
     fixed: dict[int, Form] = {}
     sides: list[int] = []
@@ -95,12 +96,14 @@ def inside(ctx: Context, address: Form, known: Known, spread: Spread) -> Inside:
         atom = ctx.generators[g]
         if not isinstance(atom, Atom) or not atom.varying or not _movable(ctx, atom, known):
             continue
-        if atom.op == "eq0":
+        if atom.op == "eq0" and met.by_none(Form({(g,): 1})):
             fixed[g] = ZERO
-        elif atom.op == "lt0":
+        elif atom.op == "lt0" and met.alike(Form({(g,): 1})):
             sides.append(g)
         elif atom.op in ("cdiv", "cmod") and _may_be_shared(ctx, atom, spread):
             quotient = ctx.atom("cdiv", atom.args)
+            if not met.alike(quotient):
+                continue
             name = f"row{next(iter(quotient.generators()))}"
             row = ctx.symbol(Symbol(name, "param", reason=ROW))
             whole = row * atom.args[1]

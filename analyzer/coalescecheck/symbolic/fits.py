@@ -149,8 +149,9 @@ class Fits:
         return dict(self._here)
 
     def forget(self, since: Found) -> None:
-        """What was read since is held in a signed type: see docs/memory_model.md."""
-        self._here = since
+        """What was read since is held in a signed type: see docs/memory_model.md.  What already
+        matters was used before that: ``(int)max(i - n, 3u)``."""
+        self._here = since | {fit: True for fit, matters in self._here.items() if matters}
 
     def _add(self, found: Found) -> None:
         for fit, matters in found.items():

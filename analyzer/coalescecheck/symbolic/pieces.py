@@ -87,6 +87,7 @@ class PieceCounter:
             question.reach.address,
             lambda g, s: is_known(g, s, ranges),
             self._counter.least_spread,
+            self._counter.trials.where(question.conditions.known),
         )
 
     def uncut(self, question: Question) -> list[Question]:

@@ -11,6 +11,7 @@ from coalescecheck.symbolic.conditions import (
     Conditions,
     conditions_of,
     is_known,
+    keep_possible,
     ranges_of,
     values_from,
 )
@@ -70,6 +71,7 @@ def question_of(
     tried = dict(known_phases or {}) | phased.ranges
     ranges |= phased.ranges
     conditions = conditions_of(ctx, reach, ranges)
+    keep_possible(ctx, conditions, ranges, counter.trials)
     split = counter.split(reach.address, ranges)
     if adrift and len(bases) <= 1:
         start = start_of(bases[0][1].name if bases else "", base_step)

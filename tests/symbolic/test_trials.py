@@ -1,0 +1,63 @@
+"""Assumptions on unknown sizes that no warp can meet are not made, so the counts hold for all.
+
+The sectors of every warp are counted lane by lane in Python, for many sizes.
+"""
+
+from __future__ import annotations
+
+import pytest
+from summaries import result
+
+SIZES = [*range(1, 70), 96, 100, 128, 1000]
+
+# a condition on x = threadIdx.x and n that some lanes of every warp meet and some do not
+CUTTING = ["(x + n) & 1", "((x ^ n) & 3) != 0", "(x * n) % 4 != 0", "(x + n) % 8 < 5", "x & n"]
+# an address that lanes of no warp share, or that is chosen by a condition some lanes always meet
+CHANGING = ["(x * n) / n", "(x * n + 5) / n", "((x + n) & 1) ? 3 : 8 * x", "x * n == 0 ? 800 : x"]
+
+
+def evaluated(text: str, x: int, n: int) -> int:
+    """C's value, for numbers that are not below 0."""
+    condition, question, sides = text.partition(" ? ")
+    if question:
+        then, _, otherwise = sides.partition(" : ")
+        text = f"({then}) if ({condition}) else ({otherwise})"
+    return int(eval(text.replace("/", "//"), {"x": x, "n": n}))
+
+
+@pytest.mark.parametrize("block", [32, 16])
+@pytest.mark.parametrize("condition", CUTTING)
+def test_a_condition_that_cuts_every_warp(condition: str, block: int) -> None:
+    body = f"int x = threadIdx.x; if ({condition}) o[x * 8] = 1;"
+    found = result(body, "o", block=(block,))
+    assert found.sectors is not None
+    assert not found.assumptions
+    for n in SIZES:
+        running = [x for x in range(block) if evaluated(condition, x, n)]
+        if running:
+            assert found.sectors.min <= len(running) <= found.sectors.max
+
+
+@pytest.mark.parametrize("index", CHANGING)
+def test_an_address_that_changes_in_every_warp(index: str) -> None:
+    found = result(f"int x = threadIdx.x; o[{index}] = 1;", "o", block=(32,))
+    assert found.sectors is not None
+    assert not any(text.startswith("warps") for text in found.assumptions)
+    for n in SIZES:
+        touched = {evaluated(index, x, n) // 8 for x in range(32)}
+        assert found.sectors.min <= len(touched) <= found.sectors.max
+
+
+@pytest.mark.parametrize(
+    ("body", "assumption"),
+    [
+        ("int i = 64 * blockIdx.x + threadIdx.x; if (i % n < m) o[i] = 1;", "whole warps: "),
+        ("int i = 64 * blockIdx.x + threadIdx.x; if (i % n != 0) o[i] = 1;", "whole warps: "),
+        ("int i = 64 * blockIdx.x + threadIdx.x; o[i / n] = 1;", "warps whose lanes share "),
+        ("int x = threadIdx.x; o[x == n ? 0 : x] = 1;", "warps without "),
+        ("int x = threadIdx.x; o[x % n == 0 ? 0 : x] = 1;", "warps without "),
+    ],
+)
+def test_what_whole_warps_may_meet_is_assumed(body: str, assumption: str) -> None:
+    found = result(body, "o", block=(64,))
+    assert any(text.startswith(assumption) for text in found.assumptions)

@@ -6,6 +6,7 @@ The expected least and greatest counts come from walking all lanes in Python.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -96,3 +97,16 @@ def test_an_unknown_row_length_is_counted_inside_a_row(
     # inside a row lanes are neighbours; the row begins anywhere
     assert (access.sectors.min, access.sectors.max) == (4, 5)
     assert any("share" in text for text in access.assumptions)
+
+
+def test_the_edge_in_an_unknown_block_is_told_in_its_number(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "__global__ void k(float *o, int n) {\n"
+        "  int i = blockIdx.x * 96 + threadIdx.x; o[i / n + i % 128] = 1; }\n"
+    )
+    (kernel,) = coalescecheck.analyze(path, block=96).kernels
+    (assumption,) = kernel.accesses[0].assumptions
+    assert assumption == (
+        "warps whose lanes share (384*(blockIdx.x / 4) + 96*(blockIdx.x % 4) + threadIdx.x) / n"
+    )

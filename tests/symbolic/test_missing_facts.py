@@ -228,4 +228,4 @@ def test_no_width_and_no_step_is_made_up_for_a_type_of_unknown_size(tmp_path: Pa
 
 
 def test_a_part_of_a_block_index_is_spoken_of_as_the_index() -> None:
-    assert spoken([Symbol("blockIdx.x'", "bid"), Symbol("n#2", "param")]) == "blockIdx.x, n"
+    assert spoken([Symbol("blockIdx.x'4", "bid"), Symbol("n#2", "param")]) == "blockIdx.x, n"

@@ -47,12 +47,16 @@ def test_a_guard_on_uniform_data_leaves_the_number_of_requests_open() -> None:
 
 
 def test_an_unsigned_difference_of_thread_and_block_wraps_in_a_larger_grid() -> None:
-    """Block 5 has lanes 0..4 at 2**32 - 5 .. 2**32 - 1, far from lanes 5..31."""
+    """Block 5 has lanes 0..4 at 2**32 - 5 .. 2**32 - 1, far from lanes 5..31: 5 sectors, as of 32
+    neighbours.  Three floats further the end of a sector is elsewhere, so they are 6."""
     index = "o[(unsigned long)(threadIdx.x - blockIdx.y)] = 1;"
     unknown = result(index, "o")
-    assert not unknown.certainty.startswith("exact")
-    assert count(unknown).max > 5
-    assert result(index, "o", grid=(1,)).certainty.startswith("exact")  # blockIdx.y is 0
+    assert (count(unknown).min, count(unknown).max) == (4, 5)
+    assert not unknown.assumptions
+    assert result(index, "o", grid=(1,)).certainty == "exact"  # blockIdx.y is 0
+    apart = result("o[(unsigned long)(threadIdx.x - blockIdx.y) + 3] = 1;", "o")
+    assert (count(apart).min, count(apart).max) == (4, 5)
+    assert apart.assumptions == ("warps not cut by threadIdx.x < blockIdx.y",)
 
 
 def test_a_gather_names_where_the_index_comes_from() -> None:

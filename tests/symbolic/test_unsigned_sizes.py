@@ -143,3 +143,37 @@ def test_what_is_compared_before_it_is_converted_has_to_fit() -> None:
     assert (count(found).min, count(found).max) == (1, 1)
     known = result(body, "o", parameters=PARAMETERS, params={"n": 40})
     assert (count(known).min, count(known).max) == (4, 4)
+
+
+# a signed number below 0 in an unsigned sum; the element is what C makes of it
+SUMS: list[tuple[str, Callable[[int, int], int]]] = [
+    ("(int)i - 3 + 24 * blockIdx.x", lambda i, b: i - 3 + 24 * b),
+    ("(unsigned)-(int)i + blockIdx.x", lambda i, b: b - i),
+    ("(8 - 7 * (int)i) / 5 + i + blockIdx.x", lambda i, b: int((8 - 7 * i) / 5) + i + b),
+    ("i - 5 + 30 * blockIdx.x", lambda i, b: i - 5 + 30 * b),
+    ("i - blockIdx.x", lambda i, b: i - b),
+]
+
+
+@pytest.mark.parametrize(("index", "element"), SUMS, ids=[s[0] for s in SUMS])
+def test_what_is_below_0_before_a_block_is_added_need_not_be_after(
+    index: str, element: Callable[[int, int], int]
+) -> None:
+    found = result(f"unsigned i = threadIdx.x; o[{index}] = 1;", "o", parameters=PARAMETERS)
+    assert not found.assumptions
+    counts = {_sectors(lambda i, b: element(i, b) % WORD, b) for b in range(200)}
+    assert (count(found).min, count(found).max) == (min(counts), max(counts))
+
+
+def test_a_size_is_added_to_what_has_wrapped() -> None:
+    body = "o[(unsigned)-(int)threadIdx.x + n] = 1;"
+    found = result(body, "o", parameters=PARAMETERS)
+    counts = {_sectors(lambda i, n: (n - i) % WORD, n) for n in range(200)}
+    assert counts == {4, 5}
+    assert (count(found).min, count(found).max) == (4, 5)
+
+
+def test_a_hash_keeps_its_wrap() -> None:
+    body = "o[(n * 2654435761u + threadIdx.x * n) >> 20] = 1;"
+    found = result(body, "o", parameters=PARAMETERS)
+    assert (found.certainty, count(found).min, count(found).max) == ("bounded", 1, 32)

@@ -26,6 +26,9 @@ SIGNED = "int x = threadIdx.x, j = x - n;"
         ("x < n && (m > 3 || x > m)", f"{X} < n; m > 3 || m < {X}"),
         ("!(x < n && x < m)", f"{X} >= n || {X} >= m"),
         ("m + (x < n) == 2", f"({X} < n) + m == 2"),
+        ("max(x % 5, 3) * n < m", f"n*max({X} % 5, 3) < m"),
+        ("(short)(x + n) < m", f"(short)(n + {X}) < m"),
+        ("(unsigned char)(x + n) == m", f"m == (unsigned char)(n + {X})"),
     ],
 )
 def test_a_guard_is_c(guard: str, written: str) -> None:

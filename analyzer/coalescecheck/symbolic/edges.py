@@ -20,10 +20,12 @@ from math import gcd, lcm
 from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.form import ZERO, Atom, Context, Form, Symbol, number
 from coalescecheck.symbolic.trials import Met
+from coalescecheck.symbolic.wrapping import is_index
 
 MAX_EDGES = 3  # inequalities whose two sides are both tried
 MAX_PHASES = 512
 PARAMETERS = ("param", "bid", "bdim", "gdim")
+PLACES = (*PARAMETERS, "counter")
 ROW = "where in its row the warp lies is not known"
 
 Known = Callable[[int, Symbol], bool]
@@ -63,7 +65,7 @@ def phases(ctx: Context, address: Form, known: Known) -> Phases:
         symbol = ctx.generators[g]
         if period < 2 or period > MAX_PHASES or not isinstance(symbol, Symbol):
             continue
-        whole = ctx.symbol(Symbol(f"{symbol.name}'", symbol.kind, False, 0, None))
+        whole = ctx.symbol(Symbol(f"{symbol.name}'{period}", symbol.kind, False, 0, None))
         phase = ctx.symbol(Symbol(f"{symbol.name}%{period}", "phase", False, 0, period - 1))
         ranges[next(iter(phase.generators()))] = period
         values[g] = whole.scaled(period) + phase
@@ -86,20 +88,29 @@ def inside(ctx: Context, address: Form, known: Known, spread: Spread, met: Met) 
     """``address`` away from edges of unknown position.
 
     An equality is taken to hold nowhere in the warp; of an inequality both sides are returned;
-    a quotient is taken to be the same for all lanes.  ``met`` tells whether there are such warps.
+    a quotient is taken to be the same for all lanes, and an index below 0 for all or none.
+    ``met`` tells whether there are such warps.
     """
     fixed: dict[int, Form] = {}
     sides: list[int] = []
     quotients: list[Form] = []
     shared: set[int] = set()
+    signs: list[Form] = []
     for g in sorted(address.generators()):
         atom = ctx.generators[g]
-        if not isinstance(atom, Atom) or not atom.varying or not _movable(ctx, atom, known):
+        if not isinstance(atom, Atom) or not atom.varying:
+            continue
+        if not _movable(ctx, atom, known, PLACES if atom.op == "wrap" else PARAMETERS):
             continue
         if atom.op == "eq0" and met.by_none(Form({(g,): 1})):
             fixed[g] = ZERO
         elif atom.op == "lt0" and met.alike(Form({(g,): 1})):
             sides.append(g)
+        elif atom.op == "wrap" and _is_signless(ctx, atom):
+            below = op.less(ctx, atom.args[0], ZERO)
+            if met.alike(below):
+                fixed[g] = atom.args[0]
+                signs.append(below)
         elif atom.op in ("cdiv", "cmod") and _may_be_shared(ctx, atom, spread):
             quotient = ctx.atom("cdiv", atom.args)
             if not met.alike(quotient):
@@ -121,7 +132,7 @@ def inside(ctx: Context, address: Form, known: Known, spread: Spread, met: Met) 
         for values in choices
     ]
     equalities = tuple(Form({(g,): 1}) for g in fixed if _is(ctx, g, "eq0"))
-    conditions = tuple(Form({(g,): 1}) for g in sides)
+    conditions = (*(Form({(g,): 1}) for g in sides), *signs)
     return Inside(
         tuple(dict.fromkeys(addresses)), equalities, conditions, tuple(dict.fromkeys(quotients))
     )
@@ -144,15 +155,49 @@ def _is_shared_with(ctx: Context, dividend: Form, shared: set[int]) -> bool:
     return all(g in shared or not ctx.generators[g].varying for g in dividend.generators())
 
 
+def unwrapped(ctx: Context, address: Form, known: Known, step: int) -> Form:
+    """``address`` without the wrap of an index that leaves 0 at the start of a row of ``step``
+    bytes: lanes below it are in other rows whether they are 2**32 elements further on or not."""
+    for monomial, factor in address.terms.items():
+        atom = ctx.generators[monomial[0]] if len(monomial) == 1 else None
+        if not isinstance(atom, Atom) or atom.op != "wrap" or not _is_signless(ctx, atom):
+            continue
+        rest = address - Form({monomial: factor})
+        bases = {m for m in rest.terms if len(m) == 1 and _is_base(ctx, m[0])}
+        offset = Form({m: c for m, c in rest.terms.items() if m not in bases})
+        aligned = len(bases) == 1 and ctx.multiple_of(offset) % step == 0
+        if aligned and not ctx.varying(offset) and _movable(ctx, atom, known, PLACES):
+            return rest + atom.args[0].scaled(factor)
+    return address
+
+
+def _is_base(ctx: Context, g: int) -> bool:
+    generator = ctx.generators[g]
+    return isinstance(generator, Symbol) and generator.kind == "base"
+
+
+def _is_signless(ctx: Context, atom: Atom) -> bool:
+    """Whether an unsigned 32-bit index wraps below 0 only, which moves a warp by whole lines if it
+    is below 0 in all its lanes."""
+    index = atom.args[0]
+    low, high = ctx.bounds(index)
+    return (
+        atom.data == (32, 0)
+        and (low is None or low < 0)
+        and None in (low, high)
+        and is_index(index)
+    )
+
+
 def _is(ctx: Context, g: int, name: str) -> bool:
     generator = ctx.generators[g]
     return isinstance(generator, Atom) and generator.op == name
 
 
-def _movable(ctx: Context, atom: Atom, known: Known) -> bool:
+def _movable(ctx: Context, atom: Atom, known: Known, kinds: tuple[str, ...]) -> bool:
     """Whether the atom depends on sizes or block indices that are not known, and on no data."""
     unknown = [s for arg in atom.args for g, s in ctx.symbols(arg) if not known(g, s)]
-    return bool(unknown) and all(s.kind in PARAMETERS for s in unknown)
+    return bool(unknown) and all(s.kind in kinds for s in unknown)
 
 
 def _with(form: Form, values: dict[int, Form]) -> Form:

@@ -23,7 +23,7 @@ from coalescecheck.symbolic.truth import (
     select,
     truth,
 )
-from coalescecheck.symbolic.wrapping import multiply, only_blocks_unbounded, settle
+from coalescecheck.symbolic.wrapping import multiply, only_blocks_unbounded, settle, sum_of
 
 __all__ = [
     "ONE",
@@ -51,6 +51,7 @@ __all__ = [
     "shift_left",
     "shift_right",
     "single_atom",
+    "sum_of",
     "truth",
 ]
 

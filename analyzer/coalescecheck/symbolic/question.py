@@ -65,7 +65,10 @@ def question_of(
     if adrift and len(bases) > 1:  # each of them begins somewhere else
         starts = {g: Form({(g,): 1}) + ctx.symbol(start_of(s.name, base_step)) for g, s in bases}
         reach = replace(reach, address=ctx.substitute(reach.address, starts))
-    phased = edges.phases(ctx, reach.address, lambda g, s: is_known(g, s, ranges))
+    address = reach.address
+    if not adrift:
+        address = edges.unwrapped(ctx, address, lambda g, s: is_known(g, s, ranges), target.modulus)
+    phased = edges.phases(ctx, address, lambda g, s: is_known(g, s, ranges))
     given = values_from(ctx, reach.path, ranges)
     reach = replace(reach, address=op.replaced(ctx, phased.address, given))
     tried = dict(known_phases or {}) | phased.ranges

@@ -39,6 +39,9 @@ FUNCTIONS = {
     "ffs": "ffs",
 }
 _SOURCE_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*|\[\d+\])*")
+# a part of a block index whose phases are tried: blockIdx.x'4 is its quotient by 4, blockIdx.x%4
+# the remainder
+PART = re.compile(r"([\w.]+)(['%])(\d+)")
 WITH_DATA = ("wrap", "table")  # the numbers of the atom follow its argument: wrap(i, 8, 0)
 
 
@@ -111,7 +114,8 @@ class Renderer:
 
 def plain_name(name: str) -> str:
     """The name of a symbol as the source has it, without the number that keeps it apart."""
-    return name.split("#")[0].rstrip("'")  # blockIdx.x' is the part of blockIdx.x between phases
+    part = PART.fullmatch(name)
+    return part[1] if part is not None else name.split("#")[0]
 
 
 def spoken(symbols: Iterable[Symbol]) -> str:

@@ -146,6 +146,7 @@ class Values:
         return known
 
     def _settled(self, form: Form, type_: ScalarType) -> Form:
+        form = op.sum_of(self.ctx, form, type_)
         settled = op.settle(self.ctx, form, type_)
         if settled is form:
             self.fits.took(form, type_)

@@ -75,14 +75,32 @@ def wrap(ctx: Context, form: Form, type_: ScalarType) -> Form:
     return ctx.atom("wrap", (form,), bounds, (type_.bits, int(signed)))
 
 
-def _unwrapped(ctx: Context, form: Form, bits: int) -> Form:
-    """The same modulo 2**bits: ``8u + (unsigned)-1`` need not wrap before it is added."""
+def _unwrapped(ctx: Context, form: Form, bits: int, hashes: bool = True) -> Form:
+    """The same modulo 2**bits: ``8u + (unsigned)-1`` need not wrap before it is added.
+
+    Not those of ``hashes`` if these are to stay.
+    """
     result = form
     for monomial, coefficient in form.terms.items():
         atom = ctx.generators[monomial[0]] if len(monomial) == 1 else None
-        if isinstance(atom, Atom) and atom.op == "wrap" and atom.data[0] >= bits:
+        if not isinstance(atom, Atom) or atom.op != "wrap" or atom.data[0] < bits:
+            continue
+        if hashes or is_index(atom.args[0]):
             result = result + (atom.args[0] - Form({monomial: 1})) * number(coefficient)
     return result
+
+
+def sum_of(ctx: Context, form: Form, type_: ScalarType) -> Form:
+    """An unsigned sum with what has wrapped in it as it was before: ``(unsigned)-1 + n`` is in the
+    range again for most ``n``.  Else the form itself."""
+    if type_.kind != "uint" or type_.bits > 32 or len(form.terms) < 2:
+        return form
+    return _unwrapped(ctx, form, type_.bits, hashes=False)
+
+
+def is_index(form: Form) -> bool:
+    """Whether a value is made of small multiples, as indices are and hashes are not."""
+    return all(abs(c) < WRAPPING_FACTOR for m, c in form.terms.items() if m)
 
 
 def multiply(ctx: Context, left: Form, right: Form, type_: ScalarType) -> Form:

@@ -8,13 +8,22 @@ from __future__ import annotations
 import re
 
 from coalescecheck.symbolic.form import ONE, Atom, Context, Form, Symbol
-from coalescecheck.symbolic.render import LONGEST, UNWRITTEN, Renderer
+from coalescecheck.symbolic.render import LONGEST, PART, UNWRITTEN, Renderer
 
 _SIGNS = {"cdiv": "/", "cmod": "%", "and": "&", "or": "|", "xor": "^", "shl": "<<", "shr": ">>"}
 _TIGHT = ("/", "%")  # bind as ``*`` does, the others less than ``+``
 _COMPARED = {("lt0", False): "<", ("lt0", True): ">=", ("eq0", False): "==", ("eq0", True): "!="}
 _TURNED = {"<": ">", ">=": "<="}
 _PARENTHESIS = re.compile(r"[()]")
+_PARTS = {"'": "/", "%": "%"}
+_TYPES = {  # by bits and sign
+    (8, 0): "unsigned char",
+    (8, 1): "signed char",
+    (16, 0): "unsigned short",
+    (16, 1): "short",
+    (32, 0): "unsigned",
+    (32, 1): "int",
+}
 _TRUTHS = ("lt0", "eq0", "all", "any")
 
 
@@ -53,6 +62,9 @@ class Written(Renderer):
         return f"{self.text(left)} {symbol} {self.text(right)}"
 
     def _name(self, g: int, symbol: Symbol) -> str:
+        part = PART.fullmatch(symbol.name)
+        if part is not None:
+            return f"({part[1]} {_PARTS[part[2]]} {part[3]})"
         name = self.symbols.generator(g)
         return self.symbols.names.get(name, name)
 
@@ -73,6 +85,10 @@ class Written(Renderer):
         sign, right = _SIGNS.get(atom.op, ""), atom.args[-1]
         if atom.op in ("fdiv", "fmod"):
             sign, right = self._floored(atom)
+        if atom.op == "wrap" and atom.data in _TYPES:
+            return f"({_TYPES[atom.data]}){self._operand(right)}"
+        if atom.op in ("min", "max"):
+            return f"{atom.op}({', '.join(self.text(arg) for arg in atom.args)})"
         if not sign:
             return super()._atom(g, atom)
         text = f"{self._operand(atom.args[0])} {sign} {self._operand(right)}"
@@ -101,8 +117,9 @@ def _enclosed(text: str) -> str:
 
 
 def _is_enclosed(text: str) -> bool:
-    """Whether the parenthesis at the start is closed by the last character."""
-    if text[0] != "(" or text[-1] != ")":
+    """Whether the parenthesis at the start, or after a name, is closed by the last character."""
+    name = text.partition("(")[0]
+    if text[-1] != ")" or (name and not name.isidentifier()):
         return False
     depth = 0
     for found in _PARENTHESIS.finditer(text):

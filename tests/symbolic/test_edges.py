@@ -110,3 +110,23 @@ def test_the_edge_in_an_unknown_block_is_told_in_its_number(tmp_path: Path) -> N
     assert assumption == (
         "warps whose lanes share (384*(blockIdx.x / 4) + 96*(blockIdx.x % 4) + threadIdx.x) / n"
     )
+
+
+@pytest.mark.parametrize(
+    ("index", "counts"),
+    [
+        ("i / n * threadIdx.x", (1, 32)),  # in row 0 all lanes are at 0, in row 8 each by itself
+        ("i / n * 5 + i", (4, 5)),
+    ],
+)
+def test_a_row_may_be_any(tmp_path: Path, index: str, counts: tuple[int, int]) -> None:
+    path = tmp_path / "k.cu"
+    text = (
+        "__global__ void k(float *o, int n) { int i = blockIdx.x * 64 + threadIdx.x; o[%s] = 1; }"
+    )
+    path.write_text(text % index)
+    (kernel,) = coalescecheck.analyze(path, block=64).kernels
+    (access,) = kernel.accesses
+    assert access.sectors is not None
+    assert (access.sectors.min, access.sectors.max) == counts
+    assert not any("row" in text for text in (*access.assumptions, access.sectors.formula or ""))

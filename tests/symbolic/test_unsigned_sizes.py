@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from summaries import count, result
+from summaries import count, result, results
 
 from property.hardware_in_python import sectors
 
@@ -177,3 +177,12 @@ def test_a_hash_keeps_its_wrap() -> None:
     body = "o[(n * 2654435761u + threadIdx.x * n) >> 20] = 1;"
     found = result(body, "o", parameters=PARAMETERS)
     assert (found.certainty, count(found).min, count(found).max) == ("bounded", 1, 32)
+
+
+@pytest.mark.parametrize("guard", ["0u - n <= threadIdx.x", "threadIdx.y - n <= threadIdx.x"])
+def test_what_is_below_0_for_every_size_decides_nothing(guard: str) -> None:
+    """``-n`` is the greatest of numbers from n = 1 on: no thread goes on then, all do at 0."""
+    body = f"if ({guard}) o[threadIdx.x] = 1;"
+    for params, requests in (({}, None), ({"n": 0}, 1), ({"n": 4}, 0)):
+        (found,) = results(body, parameters=PARAMETERS, grid=(1,), params=params)
+        assert found.requests == requests

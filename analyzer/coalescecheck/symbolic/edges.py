@@ -116,7 +116,7 @@ def inside(ctx: Context, address: Form, known: Known, spread: Spread, met: Met) 
             if not met.alike(quotient):
                 continue
             name = f"row{next(iter(quotient.generators()))}"
-            row = ctx.symbol(Symbol(name, "param", reason=ROW))
+            row = ctx.symbol(Symbol(name, "place", reason=ROW))
             whole = row * atom.args[1]
             fixed[g] = row if atom.op == "cdiv" else atom.args[0] - whole
             if not _is_shared_with(ctx, atom.args[0], shared):

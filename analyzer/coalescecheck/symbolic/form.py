@@ -32,10 +32,11 @@ Monomial = tuple[int, ...]  # generator ids in increasing order, repeated for po
 class Symbol:
     """A named integer.
 
-    ``kind``: tid, row (``threadIdx.y``/``z`` of an unknown block: one value per warp), bid, bdim,
-    gdim, param, counter, base (address of array ``name``), data (a value the source text does not
-    determine; ``reason`` says where it comes from), header (the value a loop variable has when an
-    iteration starts; only during loop analysis).
+    ``kind``: tid, row (``threadIdx.y``/``z`` of an unknown block: one value per warp), place (a
+    quotient that the lanes of a warp share), bid, bdim, gdim, param, counter, base (address of
+    array ``name``), data (a value the source text does not determine; ``reason`` says where it
+    comes from), header (the value a loop variable has when an iteration starts; only during loop
+    analysis).
     ``varying``: lanes of one warp may differ.  ``multiple``: the value is a multiple of it.
     ``bits``: the width of a header's variable.
     """

@@ -48,7 +48,7 @@ class ParameterCounter:
         signed = symbol.low is None or symbol.low < 0
         shown = show(profile, name, profile.multiple, small, signed)
         # nobody can promise what a counter, a block index or a loaded value is: all values count
-        free = symbol.kind in ("counter", "data", "row", "bid")
+        free = symbol.kind in ("counter", "data", "row", "place", "bid")
         possible, mixed = profile.everywhere if free else profile.tallies, free
         if in_lanes and symbol.high is not None and symbol.high < profile.start:
             free, possible = True, profile.within(symbol.low, symbol.high)

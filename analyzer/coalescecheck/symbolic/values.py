@@ -220,15 +220,22 @@ class Values:
         """``condition`` on ``forms``, unless it may be otherwise for values that wrap.
 
         What is loaded may be anything.  Loop variables and sizes are taken to fit (``fits``), but
-        no code is dead because of that: ``n + 1 == 0``, or ``i != -1ul`` at the end of a list.
+        no code is dead because of that: ``n + 1 == 0``, or ``i != -1ul`` at the end of a list, and
+        none is alive because ``0u - n`` is below all there is.
         """
-        if not (condition.is_constant or self.ctx.varying(condition)):
+        ctx = self.ctx
+        if not (condition.is_constant or ctx.varying(condition)):
             return condition  # not known anyway
-        varying = any(self.ctx.varying(form) for form in forms)
+        varying = any(map(ctx.varying, forms))
         kinds: tuple[str, ...] = ("data",)
         if condition.is_constant:
             kinds += ("header",) if varying else ("header", "param")
-        if not any(loaded.may_wrap(self.ctx, type_, form, kinds) for form in forms):
+        sinking = (*kinds, "param") if condition.is_constant else kinds
+        wraps = (
+            loaded.may_wrap(ctx, type_, form, sinking if ctx.bounds(form)[0] is None else kinds)
+            for form in forms
+        )
+        if not any(wraps):
             return condition
         return self.opaque_condition(varying, self.reason_of(*forms))
 

@@ -19,6 +19,7 @@ from coalescecheck.frontend.host.binding import Context, argument_of, template_a
 from coalescecheck.frontend.host.contexts import MAX_INSTANCES, by_call, contexts
 from coalescecheck.frontend.host.deduction import ArgumentType
 from coalescecheck.frontend.host.launch_config import configuration as launch_configuration
+from coalescecheck.frontend.host.moved_members import moved_members
 from coalescecheck.frontend.host.null_pointers import is_null
 from coalescecheck.frontend.host.passed_kernels import kernel_of, launched
 from coalescecheck.frontend.host.pointers import pointer_offset
@@ -44,7 +45,8 @@ class LaunchArgument:
 
     ``value`` is its constant integer value.  ``moved`` says that it is a pointer plus
     something (``p + k``, ``&p[k]``), ``offset`` how many elements, None when unknown; ``null``
-    that it is a null pointer, if it is a pointer.
+    that it is a null pointer, if it is a pointer; ``members`` are the moved pointers in it, if it
+    is an object.
     ``type`` is None where no declaration in sight says it.
     """
 
@@ -54,6 +56,7 @@ class LaunchArgument:
     offset: int | None = 0
     type: ArgumentType | None = None
     null: bool = False
+    members: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +146,7 @@ def to_launch(
                 offsets.append((name, _bytes(argument.offset, element_sizes[name])))
         elif argument.value is not None:
             args.append((name, argument.value))
+        offsets += [(f"{name}.{member}", None) for member in argument.members]
     return Launch(
         block=site.block,
         grid=site.grid,
@@ -304,7 +308,8 @@ def _argument(values: HostValues, node: Node, context: Context) -> LaunchArgumen
     type_ = argument_type(values, node, context)
     source = " ".join(node_text(node).split())
     null = is_null(values, node)
-    return LaunchArgument(source, values.integer(node), moved, offset, type_, null)
+    members = moved_members(values, node)
+    return LaunchArgument(source, values.integer(node), moved, offset, type_, null, members)
 
 
 def _bare_name(function: Node) -> str | None:

@@ -6,6 +6,7 @@ elements of the type that the argument points to.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
@@ -14,6 +15,13 @@ from coalescecheck.frontend.ctypes_lp64 import size_of_type
 from coalescecheck.frontend.host.argument_types import argument_type
 from coalescecheck.frontend.host.callers import calls_of
 from coalescecheck.frontend.host.scopes import declared_name, expressions, node_text, parameters
+from coalescecheck.frontend.host.stored_pointers import (
+    has_rows,
+    of_elements,
+    of_member,
+    of_result,
+    range_of,
+)
 
 if TYPE_CHECKING:
     from coalescecheck.frontend.host.values import HostValues
@@ -44,10 +52,41 @@ def pointer_offset(values: HostValues, node: Node, seen: Seen = ()) -> Moved:
             return _element(values, node.child_by_field_name("argument"), seen)
         case "identifier":
             return _variable(values, node, seen)
+        case "pointer_expression" | "subscript_expression":
+            return _pointed_to(values, node, seen)
+        case "field_expression":
+            return _stored(values, of_member(values, node), seen)
+        case "assignment_expression" if node_text(node.child_by_field_name("operator")) == "=":
+            value = node.child_by_field_name("right")
+            return _UNKNOWN if value is None else pointer_offset(values, value, seen)
+        case "update_expression" | "assignment_expression":
+            return _UNKNOWN
         case "conditional_expression":
             sides = [pointer_offset(values, side, seen) for side in expressions(node)[1:]]
             return sides[0] if sides and all(s == sides[0] for s in sides) else _UNKNOWN
     return _BASE
+
+
+def _argument(node: Node) -> Node:
+    return node.child_by_field_name("argument") or node
+
+
+def _stored(values: HostValues, sources: Iterable[Node], seen: Seen) -> Moved:
+    """A pointer that was read from somewhere: moved, nobody knows how far, when anything is that is
+    stored there or in another object's like."""
+    found = {source.id: source for source in sources if source.id not in seen}
+    ways = (pointer_offset(values, source, (*seen, g)) for g, source in found.items())
+    return _UNKNOWN if any(moved for moved, _ in ways) else _BASE
+
+
+def _pointed_to(values: HostValues, node: Node, seen: Seen) -> Moved:
+    """``q[i]`` and ``*q``: a pointer in an array, or a row of what ``float (*m)[10]`` points to."""
+    array = first = _argument(node)
+    while array.type in ("parenthesized_expression", "binary_expression"):
+        array = array.child_by_field_name("left") or expressions(array)[0]
+    if (array != first or node.type == "subscript_expression") and has_rows(values, array):
+        return _UNKNOWN
+    return _stored(values, of_elements(values, array), seen)
 
 
 def _through_cast(values: HostValues, node: Node, seen: Seen) -> Moved:
@@ -56,7 +95,7 @@ def _through_cast(values: HostValues, node: Node, seen: Seen) -> Moved:
     if node.type == "call_expression":
         function = node_text(node.child_by_field_name("function"))
         if not function.endswith("_cast>") and "_cast<" not in function:
-            return _BASE  # such as thrust::raw_pointer_cast(v.data())
+            return _stored(values, of_result(values, node), seen)  # none of v.data()
         inner = next(iter(expressions(node.child_by_field_name("arguments"))), None)
     if inner is None:
         return _BASE
@@ -110,6 +149,11 @@ def _element(values: HostValues, target: Node | None, seen: Seen) -> Moved:
 def _variable(values: HostValues, node: Node, seen: Seen) -> Moved:
     """A pointer variable is moved when anything ever assigned to it is."""
     declaration = values.scopes.resolve(node_text(node), node)
+    if declaration is not None and declaration.kind == "member":
+        return _stored(values, of_member(values, node), seen)
+    if declaration is not None and declaration.kind == "range":
+        through = range_of(declaration)
+        return _BASE if through is None else _stored(values, of_elements(values, through), seen)
     if declaration is None or declaration.kind not in ("variable", "parameter"):
         return _BASE
     if "pointer_declarator" not in declaration.shape and declaration.type != "auto":

@@ -16,6 +16,7 @@ from tree_sitter import Node
 from coalescecheck.arch import MAX_THREADS_PER_BLOCK, why_impossible
 from coalescecheck.frontend.host.argument_types import argument_type
 from coalescecheck.frontend.host.binding import Context, argument_of, template_arguments
+from coalescecheck.frontend.host.captured import captured
 from coalescecheck.frontend.host.contexts import MAX_INSTANCES, by_call, contexts
 from coalescecheck.frontend.host.deduction import ArgumentType
 from coalescecheck.frontend.host.launch_config import configuration as launch_configuration
@@ -46,7 +47,7 @@ class LaunchArgument:
     ``value`` is its constant integer value.  ``moved`` says that it is a pointer plus
     something (``p + k``, ``&p[k]``), ``offset`` how many elements, None when unknown; ``null``
     that it is a null pointer, if it is a pointer; ``members`` are the moved pointers in it, if it
-    is an object.
+    is an object, and ``captured`` integers in a lambda.
     ``type`` is None where no declaration in sight says it.
     """
 
@@ -57,6 +58,7 @@ class LaunchArgument:
     type: ArgumentType | None = None
     null: bool = False
     members: tuple[str, ...] = ()
+    captured: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,7 @@ def to_launch(
         elif argument.value is not None:
             args.append((name, argument.value))
         offsets += [(f"{name}.{member}", None) for member in argument.members]
+        args += [(f"{name}.{member}", value) for member, value in argument.captured]
     return Launch(
         block=site.block,
         grid=site.grid,
@@ -308,8 +311,17 @@ def _argument(values: HostValues, node: Node, context: Context) -> LaunchArgumen
     type_ = argument_type(values, node, context)
     source = " ".join(node_text(node).split())
     null = is_null(values, node)
-    members = moved_members(values, node)
-    return LaunchArgument(source, values.integer(node), moved, offset, type_, null, members)
+    held = captured(values, node)
+    return LaunchArgument(
+        source,
+        values.integer(node),
+        moved,
+        offset,
+        type_,
+        null,
+        moved_members(values, node) + held.moved,
+        held.integers,
+    )
 
 
 def _bare_name(function: Node) -> str | None:

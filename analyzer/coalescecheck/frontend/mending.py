@@ -29,6 +29,8 @@ _THIRD_BOUND = re.compile(
     rb"\b__launch_bounds__\s*\(%s*,%s*(,(?:[^(),<>]|\(%s*\))*)\)" % (_ARGUMENT, _ARGUMENT, _NESTED)
 )
 _BLOCK_SIZE = re.compile(rb"\b(__block_size__\s*\(%s*\))" % _NESTED)
+# nor CUDA's qualifiers of a lambda, which say nothing that its use does not
+_OF_LAMBDA = re.compile(rb"\]\s*((?:__(?:device|host|noinline|forceinline)__\s*)+)(?=[({])")
 _ROUNDS = 64  # one misread expression may hide another
 
 
@@ -38,7 +40,7 @@ def mended(unit: Unit) -> Unit:
     names = DeclaredNames(edits)
     for match in _ATTRIBUTE.finditer(unit.code):
         edits.put(match.start(), b" " * len(match[0]))
-    for pattern in (_THIRD_BOUND, _BLOCK_SIZE):
+    for pattern in (_THIRD_BOUND, _BLOCK_SIZE, _OF_LAMBDA):
         for match in pattern.finditer(unit.code):
             edits.put(match.start(1), b" " * len(match[1]))
     mend_captures(edits)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+HOST_LAMBDA = "lambda_at__"  # and a byte: the type of a lambda in host code
+
 
 @dataclass(frozen=True, slots=True)
 class Call:

@@ -26,6 +26,7 @@ from coalescecheck.frontend.host.scopes import (
     node_text,
     template_parameters,
 )
+from coalescecheck.frontend.spelling import HOST_LAMBDA
 
 if TYPE_CHECKING:
     from coalescecheck.frontend.host.values import HostValues
@@ -62,6 +63,8 @@ def argument_type(
             return _of_construction(values, node.child_by_field_name("type"), context)
         case "number_literal":
             return _of_literal(node_text(node))
+        case "lambda_expression":
+            return ArgumentType(f"{HOST_LAMBDA}{node.start_byte}", 0)
         case "pointer_expression" | "subscript_expression":
             return _of_place(values, node, context, depth)
         case "binary_expression":

@@ -13,7 +13,7 @@ from tree_sitter import Language, Node, Parser
 
 from coalescecheck.errors import UnsupportedConstruct
 from coalescecheck.frontend.kernel_c import KernelC
-from coalescecheck.frontend.rewrite import index, syntax, types
+from coalescecheck.frontend.rewrite import host_lambdas, index, syntax, types
 from coalescecheck.frontend.rewrite.body import FunctionWriter
 from coalescecheck.frontend.rewrite.emit import Mark, Writer
 from coalescecheck.frontend.rewrite.env import Argument, Env, PackBound, TypeBound, ValueBound
@@ -200,7 +200,7 @@ def _arguments_of(
 def rewrite_kernel(unit: Unit, decl: KernelDecl, template_args: Mapping[str, str]) -> KernelC:
     """One instance of a kernel as kernel C; ``launches`` is left empty."""
     session = Session(decl.top, unit.code, unit.locate)
-    session.place = decl.entry.node.start_byte
+    session.kernel, session.place = decl.entry.node, decl.entry.node.start_byte
     entry, home = decl.entry, _home(session, decl.entry, decl.home)
     head = _head(entry)
     bound = _bound(session, head, template_args, home)
@@ -223,7 +223,7 @@ def rewrite_kernel(unit: Unit, decl: KernelDecl, template_args: Mapping[str, str
     out = Writer(unit.locate)
     session.output.write(out)
     bounds = _launch_bounds(session, [entry], inner)
-    shown = {p.name: template_args[p.name] for p in head if p.name in template_args}
+    shown = {p.name: _shown(unit, template_args[p.name]) for p in head if p.name in template_args}
     return KernelC(
         decl.name,
         decl.span,
@@ -237,6 +237,12 @@ def rewrite_kernel(unit: Unit, decl: KernelDecl, template_args: Mapping[str, str
         tuple(session.assumptions),
         session.output.spellings,
     )
+
+
+def _shown(unit: Unit, source: str) -> str:
+    """A template argument as people read it."""
+    lines = {start: unit.locate(start).line for start in host_lambdas.starts(source)}
+    return host_lambdas.shown(source, lines)
 
 
 def _unknown_packs(
@@ -315,6 +321,7 @@ def _from_text(session: Session, parameter: TemplateParameter, source: str, env:
     nodes = parsed_arguments(source)
     if not nodes:
         return _free(session, parameter, parameter.name, env)
+    host_lambdas.bind(session, source, env)
     return session.typenames.argument(parameter, nodes[0], env, env)
 
 

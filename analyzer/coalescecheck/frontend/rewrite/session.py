@@ -83,6 +83,7 @@ class Session:
     def __init__(self, top: Scope, code: bytes, locate: Callable[[int], Span]) -> None:
         self.top = top
         self._code = code
+        self.kernel: Node | None = None  # that is rewritten
         self.place = 0  # where what has no place in the code is reported
         self.output = Output()
         self._locate = locate

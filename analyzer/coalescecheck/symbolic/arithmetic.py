@@ -59,6 +59,14 @@ def _bit_length(value: Values) -> Values:
     return np.ceil(np.log2((value & 0xFFFFFFFF).astype(np.float64) + 1)).astype(np.int64)
 
 
+def _reversed_bits(value: Values) -> Values:
+    """The lowest 32 bits in the opposite order."""
+    for size in (1, 2, 4, 8, 16):
+        low = 0xFFFFFFFF // ((1 << size) + 1)
+        value = (value & low) << size | (value >> size) & low
+    return value
+
+
 _BINARY: dict[str, Callable[[Values, Values], Values]] = {
     "fdiv": lambda a, b: a // np.where(b == 0, 1, b),
     "fmod": lambda a, b: a % np.where(b == 0, 1, b),
@@ -80,4 +88,5 @@ _UNARY: dict[str, Callable[[Values], NDArray[Any]]] = {
     "popc": lambda a: np.bitwise_count(a & 0xFFFFFFFF),
     "clz": lambda a: 32 - _bit_length(a),
     "ffs": lambda a: _bit_length(a & -a),
+    "brev": _reversed_bits,
 }

@@ -37,6 +37,7 @@ FUNCTIONS = {
     "popc": "popc",
     "clz": "clz",
     "ffs": "ffs",
+    "brev": "brev",
 }
 _SOURCE_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*|\[\d+\])*")
 # a part of a block index whose phases are tried: blockIdx.x'4 is its quotient by 4, blockIdx.x%4

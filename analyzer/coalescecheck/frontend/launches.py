@@ -20,8 +20,8 @@ from coalescecheck.frontend.host.captured import captured
 from coalescecheck.frontend.host.contexts import MAX_INSTANCES, by_call, contexts
 from coalescecheck.frontend.host.deduction import ArgumentType
 from coalescecheck.frontend.host.launch_config import configuration as launch_configuration
-from coalescecheck.frontend.host.moved_members import moved_members
 from coalescecheck.frontend.host.null_pointers import is_null
+from coalescecheck.frontend.host.object_members import members_of
 from coalescecheck.frontend.host.passed_kernels import kernel_of, launched
 from coalescecheck.frontend.host.pointers import pointer_offset
 from coalescecheck.frontend.host.scopes import (
@@ -46,8 +46,8 @@ class LaunchArgument:
 
     ``value`` is its constant integer value.  ``moved`` says that it is a pointer plus
     something (``p + k``, ``&p[k]``), ``offset`` how many elements, None when unknown; ``null``
-    that it is a null pointer, if it is a pointer; ``members`` are the moved pointers in it, if it
-    is an object, and ``captured`` integers in a lambda.
+    that it is a null pointer, if it is a pointer; ``moved_members`` are the moved pointers in it,
+    if it is an object or a lambda, and ``integers`` what is known of its members.
     ``type`` is None where no declaration in sight says it.
     """
 
@@ -57,8 +57,8 @@ class LaunchArgument:
     offset: int | None = 0
     type: ArgumentType | None = None
     null: bool = False
-    members: tuple[str, ...] = ()
-    captured: tuple[tuple[str, int], ...] = ()
+    moved_members: tuple[str, ...] = ()
+    integers: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +148,8 @@ def to_launch(
                 offsets.append((name, _bytes(argument.offset, element_sizes[name])))
         elif argument.value is not None:
             args.append((name, argument.value))
-        offsets += [(f"{name}.{member}", None) for member in argument.members]
-        args += [(f"{name}.{member}", value) for member, value in argument.captured]
+        offsets += [(f"{name}.{member}", None) for member in argument.moved_members]
+        args += [(f"{name}.{member}", value) for member, value in argument.integers]
     return Launch(
         block=site.block,
         grid=site.grid,
@@ -312,6 +312,7 @@ def _argument(values: HostValues, node: Node, context: Context) -> LaunchArgumen
     source = " ".join(node_text(node).split())
     null = is_null(values, node)
     held = captured(values, node)
+    inner = members_of(values, node)
     return LaunchArgument(
         source,
         values.integer(node),
@@ -319,8 +320,8 @@ def _argument(values: HostValues, node: Node, context: Context) -> LaunchArgumen
         offset,
         type_,
         null,
-        moved_members(values, node) + held.moved,
-        held.integers,
+        inner.moved + held.moved,
+        inner.integers + held.integers,
     )
 
 

@@ -7,12 +7,11 @@ things.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from coalescecheck.frontend.host.moved_members import moved_members
+from coalescecheck.frontend.host.object_members import Held, members_of
 from coalescecheck.frontend.host.pointers import pointer_offset
 from coalescecheck.frontend.host.scopes import ancestors, expressions, node_text
 
@@ -20,28 +19,24 @@ if TYPE_CHECKING:
     from coalescecheck.frontend.host.values import HostValues
 
 
-@dataclass(frozen=True, slots=True)
-class Captured:
-    integers: tuple[tuple[str, int], ...] = ()
-    moved: tuple[str, ...] = ()
-
-
-def captured(values: HostValues, node: Node) -> Captured:
+def captured(values: HostValues, node: Node) -> Held:
     """What the lambda that ``node`` is, or names, holds."""
     lambda_ = node
     if node.type == "identifier":
         declared = values.scopes.resolve(node_text(node), node)
         if declared is None or declared.init is None:
-            return Captured()
+            return Held()
         lambda_ = declared.init
     if lambda_.type != "lambda_expression" or _function(lambda_) != _function(node):
-        return Captured()
+        return Held()
     found = _uses(values, lambda_)
-    integers = ((name, values.integer(value)) for name, value in found.items())
+    integers = [(name, values.integer(value)) for name, value in found.items()]
     moved = [name for name, value in found.items() if pointer_offset(values, value)[0]]
     for name, value in found.items():
-        moved += [f"{name}.{member}" for member in moved_members(values, value)]
-    return Captured(tuple((n, v) for n, v in integers if v is not None), tuple(moved))
+        inner = members_of(values, value)
+        integers += [(f"{name}.{member}", number) for member, number in inner.integers]
+        moved += [f"{name}.{member}" for member in inner.moved]
+    return Held(tuple((n, v) for n, v in integers if v is not None), tuple(moved))
 
 
 def _uses(values: HostValues, lambda_: Node) -> dict[str, Node]:

@@ -169,10 +169,11 @@ class Writes:
         called = node_text(call.child_by_field_name("function"))
         name = re.sub(r"\s*<.*", "", called, flags=re.DOTALL)
         name = re.split(r"::|\.|->", name)[-1].strip()
-        if _BY_VALUE.match(name) or parse_type(called.strip("()")) is not None:
+        functions = self._scopes.functions(name)
+        by_value = _BY_VALUE.match(name) or parse_type(called.strip("()")) is not None
+        if by_value and not functions:
             return False
         index = expressions(arguments).index(node) if node in arguments.named_children else 0
-        functions = self._scopes.functions(name)
         return not functions or any(_takes_reference(f, index) for f in functions)
 
     def _certainty(self, node: Node, around: dict[int, Node]) -> bool | None:

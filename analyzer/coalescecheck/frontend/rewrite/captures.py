@@ -6,7 +6,7 @@ the copies that later changes must not reach are variables of their own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
@@ -78,10 +78,7 @@ class Captures:
             return True
         if body is None:
             return False
-        for part in syntax.walk(body):
-            if part.type == "identifier" and text(part) == name and syntax.may_change(part):
-                return True
-        return False
+        return _changes(name, body)
 
     def copies_changing_object(self, node: Node, env: Env) -> bool:
         """Whether a lambda has a copy of ``*this``, in a method that changes the object."""
@@ -109,6 +106,8 @@ class Captures:
                 ex = self._s.expressions.emit(value, env)
                 if _by_reference(item) and ex.lvalue and env.function is not None:
                     self._own_reference(text(left), ex, node, inner)
+                elif body is not None and _changes(text(left), body):
+                    self._own_variable(text(left), replace(ex, value=None), node, inner)
                 else:
                     self._own_variable(text(left), ex, node, inner)
         if body is not None and holder is not None and body is not node:
@@ -176,6 +175,14 @@ class Captures:
         c = self._fresh(name, env.function)
         env.function.line((Mark(node.start_byte), types.declare(type_, c), " = ", ex.at(2), ";"))
         env.names[name] = Local(c, type_)
+
+
+def _changes(name: str, body: Node) -> bool:
+    """Whether the body may change the variable."""
+    for part in syntax.walk(body):
+        if part.type == "identifier" and text(part) == name and syntax.may_change(part):
+            return True
+    return False
 
 
 def is_copied(capture: Capture, source: LambdaSource) -> bool:

@@ -169,3 +169,35 @@ def test_a_member_that_another_hides_has_a_name_of_its_own(tmp_path: Path) -> No
         path, block=32, grid=1, params={"w.n": 20, "w.base__View.n": 9}
     ).kernels
     assert sectors(kernel.accesses[0]) == (2, 2)
+
+
+KEPT = """
+{declared}
+__device__ int at(int d) {{ return t[d]; }}
+__global__ void k(float *a) {{ for (int d = 0; d < 2; d++) a[threadIdx.x * 8 + at(d)] = 1; }}
+void set(int *h) {{ {host} }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("declared", "host", "known"),
+    [
+        ("static __constant__ int t[2] = {1, 9};", "", True),
+        ("namespace { __constant__ int t[2] = {1, 9}; }", "", True),
+        ("static __constant__ int t[2] = {1, 9};", "cudaMemcpyToSymbol(t, h, 8);", False),
+        ("static __constant__ int t[2] = {1, 9};", "cudaGetSymbolAddress((void **)&h, t);", False),
+        ("__constant__ int t[2] = {1, 9};", "", False),  # another file may
+        ("static __device__ int t[2] = {1, 9};", "", False),  # a kernel may
+        ("constexpr int t[2] = {1, 9};", "", True),
+    ],
+)
+def test_what_nobody_can_set_keeps_its_value(
+    tmp_path: Path, declared: str, host: str, known: bool
+) -> None:
+    """Each lane has a sector of its own, wherever the table moves them all."""
+    path = tmp_path / "k.cu"
+    path.write_text(KEPT.format(declared=declared, host=host))
+    (kernel,) = coalescecheck.analyze(path, block=32, grid=1).kernels
+    found = next(a for a in kernel.accesses if a.array == "a")
+    assert (found.certainty == "exact") == known
+    assert sectors(found) == (32, 32)

@@ -26,6 +26,7 @@ from coalescecheck.frontend.rewrite.index import VariableEntry
 from coalescecheck.frontend.rewrite.output import c_name
 from coalescecheck.frontend.rewrite.records import argument_name
 from coalescecheck.frontend.rewrite.types import CType
+from coalescecheck.frontend.rewrite.unwritten import keeps_its_value
 from coalescecheck.frontend.rewrite.visibility import visible_end
 
 if TYPE_CHECKING:
@@ -89,6 +90,9 @@ class Globals:
         outside.function = None
         type_ = self._s.typenames.declared(entry.node, target, outside)
         constant = type_.const or syntax.has_word(entry.node, "constexpr")
+        constant = constant or (value_node is not None and keeps_its_value(entry))
+        if constant and isinstance(type_, types.Array):
+            type_ = types.qualified(type_, const=True)
         if isinstance(type_, types.Auto) and value_node is not None:
             ex = self._s.expressions.emit(value_node, outside)
             type_ = types.qualified(ex.decayed, const=constant)

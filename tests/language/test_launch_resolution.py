@@ -453,3 +453,15 @@ def test_packs_of_pointers_are_deduced(tmp_path: Path, declared: str) -> None:
     (kernel,) = kernels_in(tmp_path, text)
     loads = [a for a in kernel.accesses if a.access.op.value == "load"]
     assert [(a.width_bytes, a.sectors and a.sectors.max) for a in loads] == [(4, 4), (8, 8)]
+
+
+def test_a_using_directive_of_a_namespace_says_which_kernel_is_meant(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "namespace a { __global__ void k(float *p) { p[0] = 1; }\n"
+        "namespace in { __global__ void k(float *p) { p[1] = 1; } } }\n"
+        "namespace b { using namespace a::in; }\n"
+        "void run(float *p) { a::k<<<1, 64>>>(p); b::k<<<1, 32>>>(p); }\n"
+    )
+    found = [(k.name, shown(k)) for k in coalescecheck.analyze(path).kernels]
+    assert found == [("a::k", "64 of 1"), ("a::in::k", "32 of 1")]

@@ -15,7 +15,7 @@ from coalescecheck.frontend.ctypes_lp64 import parse_type, size_of_type
 from coalescecheck.frontend.host.deduction import ArgumentType, declared_type, deduce
 from coalescecheck.frontend.host.scopes import node_text, parameters
 from coalescecheck.frontend.launches import LaunchArgument, LaunchSite, to_launch
-from coalescecheck.frontend.rewrite import KernelDecl
+from coalescecheck.frontend.rewrite import KernelDecl, found_through
 from coalescecheck.frontend.rewrite.builtin_types import builtin_type
 from coalescecheck.launch import Launch
 
@@ -60,6 +60,8 @@ def meant_by(site: LaunchSite, kernels: Sequence[KernelDecl]) -> list[KernelDecl
     named = [k for k in kernels if k.name.split("::")[-len(written) :] == written]
     if not named:  # a namespace alias or using declaration: the last component decides
         named = [k for k in kernels if k.name.rsplit("::", 1)[-1] == written[-1]]
+        if len(named) > 1:
+            named = found_through("::".join(written[:-1]), written[-1], named) or named
     if len(named) > 1 and site.args is not None:
         count = len(site.args)
         named = [k for k in named if len(k.parameters) == count] or named

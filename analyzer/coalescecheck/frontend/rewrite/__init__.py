@@ -11,7 +11,15 @@ from coalescecheck.frontend.rewrite.kernels import (
     KernelDecl,
     KernelParameter,
     find_kernels,
+    found_through,
     rewrite_kernel,
 )
 
-__all__ = ["FileConstants", "KernelDecl", "KernelParameter", "find_kernels", "rewrite_kernel"]
+__all__ = [
+    "FileConstants",
+    "KernelDecl",
+    "KernelParameter",
+    "find_kernels",
+    "found_through",
+    "rewrite_kernel",
+]

@@ -5,7 +5,7 @@ In: a :class:`Unit`.  Out: :class:`KernelDecl` and :class:`KernelC`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import tree_sitter_cuda
@@ -69,6 +69,14 @@ def find_kernels(unit: Unit) -> tuple[KernelDecl, ...]:
         if entry.arguments is None:
             found.append(_declare(unit, session, entry, owners))
     return tuple(sorted(found, key=lambda k: k.node.start_byte))
+
+
+def found_through(namespace: str, name: str, kernels: Sequence[KernelDecl]) -> list[KernelDecl]:
+    """Those of ``kernels`` that ``namespace::name`` means through aliases and using directives."""
+    names = Session(kernels[0].top, b"", lambda _: kernels[0].span).names
+    scope = names.namespace(kernels[0].top, namespace)
+    found = None if scope is None else names.in_scope(scope, name)
+    return [k for k in kernels if found is not None and k.entry in found.entries]
 
 
 def _kernel_entries(scope: Scope) -> Iterator[tuple[FunctionEntry, tuple[index.RecordEntry, ...]]]:

@@ -17,6 +17,8 @@ SOURCE = """
 struct Pair {{ int n; float *p, *q; }};
 struct View {{ Pair pair; float *parts[3]; }};
 __global__ void k(float *a) {{ a[threadIdx.x] = 1; }}
+struct Both {{ float x; }};
+__global__ void both(Both *a) {{ a[threadIdx.x].x = 1; }}
 __global__ void pair(Pair s) {{ s.q[threadIdx.x] = 1; }}
 __global__ void view(View v) {{ v.{member}[threadIdx.x] = 1; }}
 float *start(float *p) {{ return p; }}
@@ -45,6 +47,7 @@ MOVED = {
     "in an object's list": "Pair s{3, d, d + 1}; pair<<<1, 32>>>(s);",
     "in a list by names": "Pair s = {.p = d, .q = d + 1}; pair<<<1, 32>>>(s);",
     "in an object without a name": "pair<<<1, 32>>>(Pair{3, d, d + 1});",
+    "of another type": "both<<<1, 32>>>((Both *)(d + 1));",
     "in an inner object": "View v{{3, d, d + 1}, {d, d, d}}; view<<<1, 32>>>(v);",
 }
 WHOLE = {
@@ -52,6 +55,9 @@ WHOLE = {
     "a member": "Pair s; s.p = d + 1; s.q = d; k<<<1, 32>>>(s.q);",
     "what a function returns": "k<<<1, 32>>>(start(d));",
     "what a method returns": "k<<<1, 32>>>(b.begin());",
+    "a whole number of lines": "Pair s; s.q = d + 64; k<<<1, 32>>>(s.q);",
+    "lines of another type": "both<<<1, 32>>>((Both *)(d + 128));",
+    "lines in an object": "pair<<<1, 32>>>(Pair{3, d + 1, d + 1024});",
     "a function nobody sees": "k<<<1, 32>>>(elsewhere(d + 1));",
     "in an object": "Pair s; s.p = d + 3; s.q = d; pair<<<1, 32>>>(s);",
     "in an object's list": "Pair s{3, d + 1, d}; pair<<<1, 32>>>(s);",

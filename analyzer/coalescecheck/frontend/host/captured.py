@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tree_sitter import Node
 
 from coalescecheck.frontend.host.object_members import Held, members_of
-from coalescecheck.frontend.host.pointers import pointer_offset
+from coalescecheck.frontend.host.pointers import is_misaligned
 from coalescecheck.frontend.host.scopes import ancestors, expressions, node_text
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def captured(values: HostValues, node: Node) -> Held:
         return Held()
     found = _uses(values, lambda_)
     integers = [(name, values.integer(value)) for name, value in found.items()]
-    moved = [name for name, value in found.items() if pointer_offset(values, value)[0]]
+    moved = [name for name, value in found.items() if is_misaligned(values, value)]
     for name, value in found.items():
         inner = members_of(values, value)
         integers += [(f"{name}.{member}", number) for member, number in inner.integers]

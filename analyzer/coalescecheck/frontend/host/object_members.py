@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tree_sitter import Node
 
-from coalescecheck.frontend.host.pointers import pointer_offset
+from coalescecheck.frontend.host.pointers import is_misaligned
 from coalescecheck.frontend.host.scopes import Declaration, ancestors, expressions, node_text
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _held(
     integers: dict[str, int] = {}
     moved: dict[str, None] = {}
     for name, value in given:
-        if value is None or pointer_offset(values, value)[0]:
+        if value is None or is_misaligned(values, value):
             moved[name] = None
         number = None if value is None else values.integer(value)
         if number is not None:
@@ -155,7 +155,7 @@ def _listed(values: HostValues, class_name: str, listed: Node) -> Iterator[tuple
     if class_ is None:
         return
     if not class_.plain or listed.type == "argument_list":
-        if any(pointer_offset(values, value)[0] for value in given):
+        if any(is_misaligned(values, value) for value in given):
             pointers = (m for m in class_.members if "pointer_declarator" in m.shape)
             yield from ((member.name, None) for member in pointers)
         return

@@ -31,6 +31,7 @@ Seen = tuple[object, ...]  # variables on the way here
 _BASE: Moved = (False, 0)
 _UNKNOWN: Moved = (True, None)
 POINTER_BYTES = 8
+ALLOCATION_BYTES = 256  # rule allocation-alignment of docs/memory_model.md
 _MAX_DEPTH = 6  # pointers copied from one another
 
 
@@ -73,10 +74,19 @@ def _argument(node: Node) -> Node:
 
 def _stored(values: HostValues, sources: Iterable[Node], seen: Seen) -> Moved:
     """A pointer that was read from somewhere: moved, nobody knows how far, when anything is that is
-    stored there or in another object's like."""
+    stored there or in another object's like; by a multiple of an allocation's alignment is not."""
     found = {source.id: source for source in sources if source.id not in seen}
-    ways = (pointer_offset(values, source, (*seen, g)) for g, source in found.items())
-    return _UNKNOWN if any(moved for moved, _ in ways) else _BASE
+    strays = (is_misaligned(values, source, (*seen, g)) for g, source in found.items())
+    return _UNKNOWN if any(strays) else _BASE
+
+
+def is_misaligned(values: HostValues, node: Node, seen: Seen = ()) -> bool:
+    """Whether a pointer may be moved by other than a multiple of what allocations begin at."""
+    moved, offset = pointer_offset(values, node, seen)
+    if not moved or offset == 0:
+        return False
+    size = None if offset is None else _element_size(values, node)
+    return offset is None or size is None or offset * size % ALLOCATION_BYTES != 0
 
 
 def _pointed_to(values: HostValues, node: Node, seen: Seen) -> Moved:
@@ -103,9 +113,12 @@ def _through_cast(values: HostValues, node: Node, seen: Seen) -> Moved:
     if offset == 0:
         return moved, 0
     before, after = _element_size(values, inner), _element_size(values, node)
-    if offset is None or before is None or after is None or offset * before % after:
+    if offset is None or before is None:
         return _UNKNOWN
-    return True, offset * before // after
+    moved_by = offset * before
+    if after is None and moved_by % ALLOCATION_BYTES == 0:
+        return True, 0  # as good as not moved
+    return _UNKNOWN if after is None or moved_by % after else (True, moved_by // after)
 
 
 def _element_size(values: HostValues, pointer: Node) -> int | None:

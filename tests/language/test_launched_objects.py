@@ -14,6 +14,8 @@ struct View {{ float *p; Size size; long long strides[3]; int n; }};
 struct Made {{ int n; float *p; Made(float *q, int m) : n(2 * m), p(q) {{}} }};
 struct Derived : Size {{ int d; }};
 __global__ void k(View v) {{ v.p[threadIdx.x] = v.n; }}
+__global__ void vector(float *a, int3 v) {{ a[threadIdx.x] = v.x; }}
+__global__ void dims(float *a, dim3 v) {{ a[threadIdx.x] = v.x; }}
 __global__ void made(Made v) {{ v.p[threadIdx.x] = v.n; }}
 __global__ void derived(float *a, Derived v) {{ a[threadIdx.x] = v.d; }}
 View elsewhere = {{nullptr, {{1, 2}}, {{3, 4, 5}}, 6}};
@@ -52,6 +54,11 @@ CASES: dict[str, tuple[str, dict[str, int]]] = {
         {name: value for name, value in ALL.items() if "size" not in name}),
     "a function may change it": (f"View v{LIST}; fill(v); k<<<1, 32>>>(v);", {}),
     "another file may change it": ("k<<<1, 32>>>(elsewhere);", {}),
+    "a vector": (
+        "int3 v = make_int3(4, m, 6); vector<<<1, 32>>>(d, v);", {"x": 4, "z": 6}),
+    "a vector's list": ("vector<<<1, 32>>>(d, int3{4, 5, 6});", {"x": 4, "y": 5, "z": 6}),
+    "a vector's members": ("int3 v; v.y = 7; v.x = 3; vector<<<1, 32>>>(d, v);", {"x": 3, "y": 7}),
+    "dimensions": ("dim3 v(4, 5); dims<<<1, 32>>>(d, v);", {"x": 4, "y": 5}),
     "a constructor": ("made<<<1, 32>>>(Made{d, 3});", {}),
     "members of a base": ("Derived v{{1, 2}, 3}; derived<<<1, 32>>>(d, v);", {}),
 }  # fmt: skip

@@ -7,6 +7,7 @@ kernels.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,6 +24,8 @@ _CLASSES = ("struct_specifier", "class_specifier")
 _PATH = ("field_expression", "subscript_expression", "parenthesized_expression")
 MOST_ELEMENTS = 16  # of arrays of pointers in objects
 _FILE = ("translation_unit", "namespace_definition")
+# CUDA's vector types, and the functions that make them
+_VECTOR = re.compile(r"(?:make_)?(?:u?(?:char|short|int|long|longlong)|dim)([1-4])")
 _LISTS = ("initializer_list", "argument_list")
 
 
@@ -150,8 +153,13 @@ def _path(values: HostValues, place: Node) -> tuple[str, Node]:
 def _listed(values: HostValues, class_name: str, listed: Node) -> Iterator[tuple[str, Node | None]]:
     """What a list gives to the members of a class in sight; what a constructor makes of moved
     pointers may be in any of its pointers."""
-    class_ = _class(values, class_name.split("<")[0].rsplit("::", 1)[-1])
-    given = expressions(listed)
+    name = class_name.split("<")[0].rsplit("::", 1)[-1]
+    class_, given = _class(values, name), expressions(listed)
+    vector = _VECTOR.fullmatch(name)
+    if class_ is None and vector is not None:
+        if all(item.type != "initializer_pair" for item in given):
+            yield from zip("xyzw"[: int(vector[1])], given, strict=False)
+        return
     if class_ is None:
         return
     if not class_.plain or listed.type == "argument_list":

@@ -12,10 +12,19 @@ SOURCE = """
 struct Size {{ int w, h; }};
 struct View {{ float *p; Size size; long long strides[3]; int n; }};
 struct Made {{ int n; float *p; Made(float *q, int m) : n(2 * m), p(q) {{}} }};
+struct Odd {{ static const int most = 9; int n; int twice() const {{ return 2 * n; }} float *p; }};
+template <class T> struct Box {{ int n; T *p; }};
+template <class T> struct Rest {{ int n; T *p; int m; }};
+template <> struct Rest<float> {{ int m; float *p; int n; }};
+struct Either {{ union {{ int i; float f; }}; int n; float *p; }};
 struct Derived : Size {{ int d; }};
 __global__ void k(View v) {{ v.p[threadIdx.x] = v.n; }}
 __global__ void vector(float *a, int3 v) {{ a[threadIdx.x] = v.x; }}
 __global__ void dims(float *a, dim3 v) {{ a[threadIdx.x] = v.x; }}
+__global__ void odd(Odd v) {{ v.p[threadIdx.x] = v.n; }}
+__global__ void either(Either v) {{ v.p[threadIdx.x] = v.n; }}
+__global__ void box(Box<float> v) {{ v.p[threadIdx.x] = v.n; }}
+__global__ void rest(Rest<float> v) {{ v.p[threadIdx.x] = v.n; }}
 __global__ void made(Made v) {{ v.p[threadIdx.x] = v.n; }}
 __global__ void derived(float *a, Derived v) {{ a[threadIdx.x] = v.d; }}
 View elsewhere = {{nullptr, {{1, 2}}, {{3, 4, 5}}, 6}};
@@ -59,6 +68,10 @@ CASES: dict[str, tuple[str, dict[str, int]]] = {
     "a vector's list": ("vector<<<1, 32>>>(d, int3{4, 5, 6});", {"x": 4, "y": 5, "z": 6}),
     "a vector's members": ("int3 v; v.y = 7; v.x = 3; vector<<<1, 32>>>(d, v);", {"x": 3, "y": 7}),
     "dimensions": ("dim3 v(4, 5); dims<<<1, 32>>>(d, v);", {"x": 4, "y": 5}),
+    "between statics and methods": ("odd<<<1, 32>>>(Odd{3, d});", {"n": 3}),
+    "behind an anonymous union": ("either<<<1, 32>>>(Either{1, 3, d});", {}),
+    "a template": ("box<<<1, 32>>>(Box<float>{3, d});", {"n": 3}),
+    "a specialised template": ("rest<<<1, 32>>>(Rest<float>{3, d, 4});", {}),
     "a constructor": ("made<<<1, 32>>>(Made{d, 3});", {}),
     "members of a base": ("Derived v{{1, 2}, 3}; derived<<<1, 32>>>(d, v);", {}),
 }  # fmt: skip

@@ -45,7 +45,7 @@ class _Member(NamedTuple):
 
 class _Class(NamedTuple):
     members: tuple[_Member, ...]
-    plain: bool  # no bases or constructors: a list gives the members in order
+    plain: bool  # no bases, constructors or specialisations: a list gives the members in order
 
 
 def members_of(values: HostValues, node: Node) -> Held:
@@ -199,14 +199,28 @@ def _class(values: HostValues, name: str) -> _Class | None:
             continue
         members: list[_Member] = []
         plain = all(child.type != "base_class_clause" for child in of.children)
+        plain &= not any(map(_specialises, values.scopes.occurrences(name)))
         for holder in body.named_children:
             declarators = holder.children_by_field_name("declarator")
             found = [_member(d, node_text(holder.child_by_field_name("type"))) for d in declarators]
             plain &= all(m.name != name for m in found)
-            if holder.type == "field_declaration":
-                members += [m for m in found if "function_declarator" not in m.shape]
+            if holder.type != "field_declaration" or _is_static(holder):
+                continue
+            plain &= bool(found)  # an anonymous union is one of the list's parts
+            members += [m for m in found if "function_declarator" not in m.shape]
         return _Class(tuple(members), plain)
     return None
+
+
+def _specialises(place: Node) -> bool:
+    """Whether a name is that of another body of the class template."""
+    of = place.parent
+    outer = of.parent if of is not None and of.type == "template_type" else None
+    return outer is not None and outer.type in _CLASSES and outer.child_by_field_name("name") == of
+
+
+def _is_static(holder: Node) -> bool:
+    return any(node_text(child) == "static" for child in holder.children)
 
 
 def _member(declarator: Node, type_: str) -> _Member:

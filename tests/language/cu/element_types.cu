@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp4.h>
+#include <cuda_fp8.h>
 
 __global__ void halves(half *h, half2 *h2, __nv_bfloat16 *b, __nv_bfloat162 *b2, __half *raw)
 {
@@ -136,4 +138,28 @@ __global__ void packing(char *out, Tight *tight, Four *four, Loose *loose)
 void pack(char *p)
 {
     packing<<<1, 128>>>(p, (Tight *)p, (Four *)p, (Loose *)p);
+}
+
+typedef struct __CUDA_ALIGN__(8) {
+    __nv_fp8x2_e4m3 pairs[4];
+} Eight;
+
+__global__ void small_floats(Eight *eight, __nv_fp8_e4m3 *one, __nv_fp8x4_e5m2 *four,
+                             __nv_fp4x2_e2m1 *two, __half_raw *raw, char *out)
+{
+    int i = threadIdx.x;
+    eight[i] = eight[i + 1];            // expect: eight load sectors=9; eight store sectors=8
+    one[4 * i] = __nv_fp8_e4m3(1.f);    // expect: one store sectors=4
+    one[2 * i].__x = 3;                 // expect: one store sectors=2
+    float4 all = (float4)four[i];       // expect: four load sectors=4
+    two[i].__x = 7;                     // expect: two store sectors=1
+    raw[i].x = raw[2 * i].x;            // expect: raw load sectors=4; raw store sectors=2
+    out[sizeof(__nv_fp8x4_e4m3) * i] = all.x;  // expect: out store sectors=4
+    out[sizeof(Eight) * i] = all.y;            // expect: out store sectors=8
+}
+
+void small(char *p)
+{
+    small_floats<<<1, 64>>>((Eight *)p, (__nv_fp8_e4m3 *)p, (__nv_fp8x4_e5m2 *)p,
+                            (__nv_fp4x2_e2m1 *)p, (__half_raw *)p, p);
 }

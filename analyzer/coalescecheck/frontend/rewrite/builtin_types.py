@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from coalescecheck.frontend.ctypes_lp64 import SMALL_FLOATS
 from coalescecheck.frontend.rewrite.types import (
     NULLPTR,
     Array,
@@ -63,10 +64,9 @@ _SCALARS = {
     "nv_bfloat16": "__nv_bfloat16",
     "__nv_bfloat16_raw": "unsigned short",
     "__half_raw": "unsigned short",
-    "__nv_fp8_e4m3": "unsigned char",
-    "__nv_fp8_e5m2": "unsigned char",
-    "__nv_fp8_storage_t": "unsigned char",
 }
+_OF_BYTES = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int"}
+_SCALARS |= {name: _OF_BYTES[size] for name, size in SMALL_FLOATS.items()}
 
 # vector_types.h: base name -> (C element, element size)
 _VECTOR_ELEMENTS = {
@@ -158,6 +158,14 @@ def builtin_type(name: str) -> CType | None:
     if name == "va_list":
         return Pointer(Scalar("void"))
     return None
+
+
+def is_storage(type_: CType, member: str) -> bool:
+    """Whether ``member`` is all there is in a header's struct that is a scalar here: of a
+    ``__nv_fp8_e4m3`` it is ``__x``, of a ``__half_raw`` ``x``."""
+    if not isinstance(type_, Scalar) or member not in ("x", "__x"):
+        return False
+    return type_.name in (*_OF_BYTES.values(), "__half", "__nv_bfloat16")
 
 
 def _vector(name: str, element: str, size: int, count: int) -> Record:

@@ -14,7 +14,7 @@ from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import groups, index, library, syntax, types
 from coalescecheck.frontend.rewrite.associated import with_associated
-from coalescecheck.frontend.rewrite.builtin_types import has_operators
+from coalescecheck.frontend.rewrite.builtin_types import has_operators, is_storage
 from coalescecheck.frontend.rewrite.emit import Mark, Piece, plain
 from coalescecheck.frontend.rewrite.env import Env, Found
 from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, dereferenced
@@ -67,6 +67,8 @@ class Methods:
                 static = self._s.naming.of_found(found, node, env, expected)
                 if static is not None:
                     return static
+        if is_storage(base.type, name):
+            return base
         if isinstance(base.type, types.GroupType):
             return self._s.say_opaque(f"member `{name}`", [], types.UNKNOWN, node)
         if base.lvalue and not base.pure:

@@ -163,3 +163,27 @@ void small(char *p)
     small_floats<<<1, 64>>>((Eight *)p, (__nv_fp8_e4m3 *)p, (__nv_fp8x4_e5m2 *)p,
                             (__nv_fp4x2_e2m1 *)p, (__half_raw *)p, p);
 }
+
+template <class T>
+struct View {
+    T *data;
+    __device__ T &at(int i) const { return data[i]; }
+};
+
+template <class T>
+__global__ void const_behind(unsigned short const *u, View<long long const> v, unsigned const char *c,
+                             T *o, unsigned /* 4 bytes */ const *w)
+{
+    int i = threadIdx.x;
+    short const one = u[i];                           // expect: u load sectors=2
+    unsigned const char low = c[i];                   // expect: c load sectors=1
+    o[i] = one + low + v.at(i);                       // expect: v.data load sectors=8; o store sectors=8
+    o[i] = w[i] + ((unsigned short const *)o)[i];     // expect: w load sectors=4; o load sectors=2; o store sectors=8
+    o[i] = *reinterpret_cast<long const *>(u + 4 * i);  // expect: u load sectors=8; o store sectors=8
+}
+
+void behind(char *p)
+{
+    const_behind<long><<<1, 64>>>((unsigned short *)p, View<long long const>{(long long *)p},
+                                  (unsigned char *)p, (long *)p, (unsigned *)p);
+}

@@ -46,8 +46,12 @@ class TypeNames:
     def type(self, node: Node, env: Env) -> CType:
         """The type a type node (without declarator) names."""
         match node.type:
-            case "primitive_type" | "sized_type_specifier":
-                return self._words(node, env)
+            case "primitive_type":
+                return self._words(text(node).split(), node, env)
+            case "sized_type_specifier":  # `unsigned short const` holds the qualifier
+                inside = ("type_qualifier", "comment")
+                words = [text(c) for c in node.children if c.type not in inside]
+                return self._with_qualifiers(self._words(words, node, env), node)
             case "type_identifier" | "identifier" | "namespace_identifier" | "field_identifier":
                 return self._named(text(node), node, env)
             case "qualified_identifier":
@@ -172,8 +176,7 @@ class TypeNames:
             return base
         return types.qualified(base, const="const" in words, volatile="volatile" in words)
 
-    def _words(self, node: Node, env: Env) -> CType:
-        words = text(node).split()
+    def _words(self, words: list[str], node: Node, env: Env) -> CType:
         if len(words) == 1 and words[0] in ("int", "float", "double", "char", "bool", "void"):
             return types.Scalar(words[0])
         known = builtin_type(words[0]) if len(words) == 1 else None

@@ -164,6 +164,27 @@ void small(char *p)
                             (__nv_fp4x2_e2m1 *)p, (__half_raw *)p, p);
 }
 
+enum Tiny : unsigned char { NO, YES };
+namespace deep {
+enum class Wide : long { ONE };
+}
+enum Plain { LOW, HIGH };
+
+__global__ void enumerations(enum Tiny *t, enum Tiny const *c, enum deep::Wide *w, enum Plain *p)
+{
+    enum Local : short { HERE = 3 };
+    int i = threadIdx.x;
+    t[i] = c[i];                          // expect: c load sectors=1; t store sectors=1
+    w[i] = deep::Wide::ONE;               // expect: w store sectors=8
+    p[i] = HIGH;                          // expect: p store sectors=4
+    ((enum Local *)p)[HERE * i] = HERE;   // expect: p store sectors=6
+}
+
+void enumerate(char *p)
+{
+    enumerations<<<1, 64>>>((enum Tiny *)p, (Tiny *)p, (deep::Wide *)p, (Plain *)p);
+}
+
 template <class T>
 struct View {
     T *data;

@@ -442,10 +442,24 @@ class TypeNames:
         return local.type if refers else None
 
     def _enum(self, node: Node, env: Env) -> CType:
-        body = node.child_by_field_name("body")
+        body, name = node.child_by_field_name("body"), node.child_by_field_name("name")
+        if body is None and name is not None and node.child_by_field_name("base") is None:
+            return self._declared_enum(name, env)
         if body is not None and env.function is not None:
             self._s.local_names.local_enum(node, env)
         return self.enum_type(node, env)
+
+    def _declared_enum(self, name: Node, env: Env) -> CType:
+        """The type of ``enum E`` where it is no definition; a variable hides it from all else."""
+        if name.type != "type_identifier":
+            return self.type(name, env)
+        at: Env | None = env
+        while at is not None and (found := self._s.names.find(at, text(name))) is not None:
+            type_ = self.of_found(found, env)
+            if type_ is not None:
+                return type_
+            at = at.parent
+        return self._unknown(text(name), name, env)
 
     def enum_type(self, node: Node, env: Env) -> CType:
         """The type of an enumeration: an integer type that overloads tell from all others.

@@ -23,7 +23,7 @@ from coalescecheck.rules.base import (
 
 _ONE_OF_SEVERAL = re.compile(r"[\w.]+(\[\d+\])+")
 _NAME = re.compile(r"[^\W\d]\w*")
-_LEAST = re.compile(r"[\w.\[\]]+ >= \d+")
+_LEAST = re.compile(r"[\w.\[\]]+ >= (?![01]$)\d+")
 LINE_SECTORS = 4  # a 128-byte line, which the caches look up as one
 
 

@@ -208,3 +208,23 @@ void behind(char *p)
     const_behind<long><<<1, 64>>>((unsigned short *)p, View<long long const>{(long long *)p},
                                   (unsigned char *)p, (long *)p, (unsigned *)p);
 }
+
+struct Holder {
+    cudaEvent_t done[2];
+    cudaGraphExec_t graph;
+    float *data;
+    int step;
+};
+
+__global__ void handles(Holder h, Holder *all)
+{
+    int i = threadIdx.x;
+    h.data[UINTPTR_MAX > 0xffffffffu ? 2 * i : i] = 1.f;  // expect: h.data store sectors=8
+    all[i].step = 1;                                      // expect: all store sectors=32
+    h.data[sizeof(Holder) / 4 * i / 10] = 1.f;            // expect: h.data store sectors=4
+}
+
+void hold(Holder h)
+{
+    handles<<<1, 64>>>(h, &h);
+}

@@ -56,7 +56,12 @@ _SCALARS = {
     "byte": "unsigned char",
     "cudaTextureObject_t": "unsigned long long",
     "cudaSurfaceObject_t": "unsigned long long",
-    "cudaStream_t": "unsigned long long",
+    **dict.fromkeys(
+        "cudaStream_t cudaEvent_t cudaArray_t cudaMemPool_t cudaGraph_t cudaGraphExec_t ncclComm_t "
+        "cublasHandle_t cusparseHandle_t cusolverDnHandle_t cudnnHandle_t curandGenerator_t".split(),
+        "unsigned long long",  # pointers that a struct may hold beside what a kernel uses
+    ),
+    "cufftHandle": "int",
     "cudaError_t": "int",
     "__half": "__half",
     "half": "__half",

@@ -10,6 +10,8 @@ import coalescecheck
 from coalescecheck.report.model import Report
 
 CODE = """
+C10_HOST_DEVICE constexpr auto FOUR = 4;
+EXPORT static const unsigned long FIVE{5};
 C10_DEVICE inline int twice(int x) { return 2 * x; }
 template <typename T> static LIB_API HDI T thrice(T x) { return 3 * x; }
 template <int N> struct S {
@@ -29,6 +31,7 @@ EXPORT __global__ void k(float *o)
     if (s.ok()) o[s.v] = 1.f;
     o[twice(i)] = 2.f;
     o[thrice(i)] = 3.f;
+    o[FOUR * i] = o[FIVE * i];
     if (i > 99) printf("ERROR in kernel (%d)", i);
 }
 void run(float *p) { k<<<1, 32>>>(p); }
@@ -47,14 +50,14 @@ def test_they_are_taken_for_specifiers(tmp_path: Path) -> None:
     report = analysed(tmp_path, f'#include "missing.h"\n{CODE}')
     (kernel,) = report.kernels
     assert (kernel.status, kernel.reason) == ("analysed", "")
-    assert [access.lane_stride_bytes for access in kernel.accesses] == [8, 8, 12]
+    assert [access.lane_stride_bytes for access in kernel.accesses] == [8, 8, 12, 20, 16]
     said = [
         d.message.split("`")[1]
         for f in report.files
         for d in f.analysis.diagnostics
         if "taken for" in d.message
     ]
-    assert sorted(said) == ["C10_DEVICE", "EXPORT", "HDI", "LIB_API"]
+    assert sorted(said) == ["C10_DEVICE", "C10_HOST_DEVICE", "EXPORT", "HDI", "LIB_API"]
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,17 @@ _NAME = (
     rb"(?:[A-Za-z_]\w*(?:<[^;{}()]{0,200}>)?\s*::\s*){0,8}"
     rb"(~?[A-Za-z_]\w*|operator\s*(?:\(\s*\)|[^\s\w(]+))"
 )
+# `C10_DEVICE constexpr auto n = 3`: of an array or a pointer such a word might say where it lies,
+# and of types with other names it may be the type
+_CONSTANT = (
+    rb"(?=[^;={}()\[\]*]*\bconst(?:expr)?\b)"
+    + _SPECIFIERS
+    + rb"((?:auto|bool|char|short|int|long|float|double|size_t|u?int\d+_t)\s+(?:const\s+)?)"
+    + rb"\w+\s*[={]"
+)
 _DECLARED = re.compile(
-    rb"(?<![\w.:>])(" + _WORD + rb")(?=\s+" + _SPECIFIERS + rb"(?:(" + _TYPE + rb"))?" + _NAME
-    + rb"\s*\()"
+    rb"(?<![\w.:>])(" + _WORD + rb")(?=\s+(?:" + _SPECIFIERS + rb"(?:(" + _TYPE + rb"))?" + _NAME
+    + rb"\s*\(|" + _CONSTANT + rb"))"
 )  # fmt: skip
 _STATEMENT = re.compile(rb"\s*(?:return|else|new|delete|throw|case|goto|do|typedef|using)\b")
 _CLASS = re.compile(rb"\b(?:struct|class)\s+(?:\w+\s+)??(\w+)\s*(?:final\s*)?[:{<]")
@@ -40,7 +48,7 @@ def without_unknown_specifiers(unit: Unit) -> tuple[Unit, list[Diagnostic]]:
     edits, said = Edits(unit.code, unit.tree), dict[bytes, Diagnostic]()
     declared: dict[bytes, bool] = {}
     for match in _DECLARED.finditer(unit.code):
-        word, type_, name = match[1], match[2], match[3]
+        word, type_, name = match[1], match[2] or match[4], match[3]
         if word not in declared:
             declared[word] = _is_declared(unit.code, word)
         if declared[word] or _STATEMENT.match(type_ or b"") or _is_text(unit, match.start(1)):

@@ -58,7 +58,8 @@ _SCALARS = {
     "cudaSurfaceObject_t": "unsigned long long",
     **dict.fromkeys(
         "cudaStream_t cudaEvent_t cudaArray_t cudaMemPool_t cudaGraph_t cudaGraphExec_t ncclComm_t "
-        "cublasHandle_t cusparseHandle_t cusolverDnHandle_t cudnnHandle_t curandGenerator_t".split(),
+        "cublasHandle_t cusparseHandle_t cusolverDnHandle_t cudnnHandle_t "
+        "curandGenerator_t".split(),
         "unsigned long long",  # pointers that a struct may hold beside what a kernel uses
     ),
     "cufftHandle": "int",

@@ -129,6 +129,15 @@ _CURAND_NAMES = {
     "curandStatePhilox4_32_10_t": "curandStatePhilox4_32_10",
     "curandStatePhilox4_32_10": "curandStatePhilox4_32_10",
 }
+_SIZE = Scalar("unsigned long")
+# driver_types.h: what cudaMalloc3D and cudaMallocPitch give, and what 3D copies are told
+_STRUCTS: dict[str, dict[str, CType]] = {
+    "cudaPitchedPtr": {
+        "ptr": Pointer(Scalar("void")), "pitch": _SIZE, "xsize": _SIZE, "ysize": _SIZE,
+    },
+    "cudaExtent": {"width": _SIZE, "height": _SIZE, "depth": _SIZE},
+    "cudaPos": {"x": _SIZE, "y": _SIZE, "z": _SIZE},
+}  # fmt: skip
 _PAIRS = {
     "half2": ("__half2", "__half"),
     "__half2": ("__half2", "__half"),
@@ -148,6 +157,9 @@ def builtin_type(name: str) -> CType | None:
         cname, half = _PAIRS[name]
         fields = [Field("x", Scalar(half)), Field("y", Scalar(half))]
         return Record(cname, Layout(cname, fields=fields, align=4))
+    if name in _STRUCTS:
+        fields = [Field(member, type_) for member, type_ in _STRUCTS[name].items()]
+        return Record(name, Layout(name, fields=fields))
     if name in _ALIASES:
         return builtin_type(_ALIASES[name]) or Scalar(_ALIASES[name])
     if name in ("curandDirectionVectors32_t", "curandDirectionVectors64_t"):

@@ -59,6 +59,14 @@ def _bit_length(value: Values) -> Values:
     return np.ceil(np.log2((value & 0xFFFFFFFF).astype(np.float64) + 1)).astype(np.int64)
 
 
+def _reversed_bits(value: Values) -> Values:
+    """The 32 bits of a value in the opposite order."""
+    value = value & 0xFFFFFFFF
+    for width, mask in ((1, 0x55555555), (2, 0x33333333), (4, 0x0F0F0F0F), (8, 0x00FF00FF)):
+        value = (value >> width) & mask | (value & mask) << width
+    return value >> 16 | (value & 0xFFFF) << 16
+
+
 _BINARY: dict[str, Callable[[Values, Values], Values]] = {
     "fdiv": lambda a, b: a // np.where(b == 0, 1, b),
     "fmod": lambda a, b: a % np.where(b == 0, 1, b),
@@ -80,4 +88,5 @@ _UNARY: dict[str, Callable[[Values], NDArray[Any]]] = {
     "popc": lambda a: np.bitwise_count(a & 0xFFFFFFFF),
     "clz": lambda a: 32 - _bit_length(a),
     "ffs": lambda a: _bit_length(a & -a),
+    "brev": _reversed_bits,
 }

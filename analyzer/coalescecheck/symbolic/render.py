@@ -37,6 +37,7 @@ FUNCTIONS = {
     "popc": "popc",
     "clz": "clz",
     "ffs": "ffs",
+    "brev": "brev",
 }
 _SOURCE_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*|\[\d+\])*")
 WITH_DATA = ("wrap", "table")  # the numbers of the atom follow its argument: wrap(i, 8, 0)

@@ -278,6 +278,7 @@ class Values:
             "popc": (0, 32),
             "clz": (0, 32),
             "ffs": (0, 32),
+            "brev": (0, (1 << 32) - 1),
             "abs": (0, None),
         }
         if expr.function in bounds and expr.args[0].type.size <= 4:

@@ -302,3 +302,23 @@ __global__ void methods_of_specialisations(double *out, double *in)
 }
 
 void methods(double *p, double *q) { methods_of_specialisations<<<1, 64>>>(p, q); }
+
+template <typename T, int N> static __global__ void declared_only(T *);
+template <> __global__ void declared_only<float, 2>(float *out)
+{
+    out[2 * threadIdx.x] = 0;  // expect: out store sectors=8
+}
+template <> __global__ void declared_only<double, 1>(double *out)
+{
+    out[threadIdx.x] = 0;  // expect: out store sectors=8
+}
+template <> __global__ void declared_only<short, 3>(short *out)
+{
+    out[threadIdx.x] = 0;  // expect: out store sectors=2
+}
+
+void declared(float *p, double *q)
+{
+    declared_only<float, 2><<<1, 64>>>(p);
+    declared_only<double, 1><<<1, 64>>>(q);
+}

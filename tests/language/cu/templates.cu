@@ -322,3 +322,44 @@ void declared(float *p, double *q)
     declared_only<float, 2><<<1, 64>>>(p);
     declared_only<double, 1><<<1, 64>>>(q);
 }
+
+struct Sizes {
+    using size_type = unsigned char;
+    using index_type = unsigned long;
+};
+template <class K> struct Table {
+    using size_type = Sizes::size_type;
+    using index_type = typename Sizes::index_type;
+    K *keys;
+    index_type *at;
+    size_type *counts;
+};
+template <class K, class S, class I> __global__ void fill_table(K *keys, S *counts, I *at)
+{
+    int i = threadIdx.x;
+    keys[i] = 0;    // expect: keys store sectors=2
+    counts[i] = 0;  // expect: counts store sectors=1
+    at[i] = 0;      // expect: at store sectors=8
+}
+template <class K> struct DeviceTable : Table<K> {
+    using base = Table<K>;
+    using size_type = typename base::size_type;
+    using index_type = typename base::index_type;
+    void fill();
+    void again() const
+    {
+        fill_table<K, size_type, index_type><<<1, 96>>>(base::keys, base::counts, base::at);
+    }
+};
+template <class K> void DeviceTable<K>::fill()
+{
+    fill_table<K, size_type, index_type><<<1, 64>>>(this->keys, this->counts, this->at);
+}
+template struct DeviceTable<short>;
+struct ShortTable : DeviceTable<short> {
+    void more()
+    {
+        again();
+        fill_table<short, size_type, index_type><<<1, 32>>>(keys, counts, at);
+    }
+};

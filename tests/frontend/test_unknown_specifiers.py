@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import coalescecheck
+from coalescecheck.frontend import load
 from coalescecheck.report.model import Report
 
 CODE = """
@@ -77,3 +78,32 @@ def test_types_are_none(text: str, tmp_path: Path) -> None:
 def test_nothing_is_taken_for_one_where_all_headers_are_read(tmp_path: Path) -> None:
     report = analysed(tmp_path, CODE)
     assert not [d for f in report.files for d in f.analysis.diagnostics if "taken for" in d.message]
+
+
+@pytest.mark.parametrize(
+    ("word", "kept"),
+    [
+        ("LIB_PRAGMA_UNROLL", "[[unroll]]"),
+        ("LIB_UNROLL(4)", "[[unroll]]"),
+        ("UNROLL", ""),  # no room for the attribute: the loop is read all the same
+        ("LIB_PRAGMA_NO_UNROLL", ""),
+    ],
+)
+def test_words_that_unroll_a_loop(word: str, kept: str, tmp_path: Path) -> None:
+    kernel = (
+        f"__global__ void k(float *o) {{\n{word}\n for (int i = 0; i < 4; i++) {{ o[i] = 1; }}\n"
+        f"int j = 0;\n{word}\nwhile (j < 2) {{ o[8 * j + threadIdx.x] = 2; j++; }} }}"
+    )
+    report = analysed(tmp_path, f'#include "missing.h"\n{kernel}\nvoid r() {{ k<<<1, 32>>>(0); }}')
+    (found,) = report.kernels
+    assert (found.status, found.reason) == ("analysed", "")
+    assert [access.requests for access in found.accesses] == [4, 2]
+    (path,) = tmp_path.iterdir()
+    (text,) = (k.text for k in load(str(path)).kernels)
+    assert text.count("[[unroll]]") == (2 if kept else 0)
+
+
+def test_other_words_before_a_loop_may_be_anything(tmp_path: Path) -> None:
+    kernel = "__global__ void k(float *o) { FIRST_LANE for (int i = 0; i < 4; i++) o[i] = 1; }"
+    (found,) = analysed(tmp_path, f'#include "missing.h"\n{kernel}').kernels
+    assert found.status == "partial"

@@ -1,4 +1,5 @@
-"""Macros of headers that were not found, where only specifiers can stand: ``HDI int f()``.
+"""Macros of headers that were not found, where only specifiers can stand: ``HDI int f()``, and
+such as say how to unroll a loop.
 
 In: a unit.  Out: the unit with blanks for them, and what to say of it.  Left as they are, such a
 word would be taken for the type, and the declaration behind it would be lost.
@@ -35,6 +36,11 @@ _DECLARED = re.compile(
     rb"(?<![\w.:>])(" + _WORD + rb")(?=\s+(?:" + _SPECIFIERS + rb"(?:(" + _TYPE + rb"))?" + _NAME
     + rb"\s*\(|" + _CONSTANT + rb"))"
 )  # fmt: skip
+# `CUTLASS_PRAGMA_UNROLL for (...)`; other words there might be anything, such as a condition
+_UNROLLED = re.compile(
+    rb"(?<![\w.:>])([A-Z0-9_]*UNROLL[A-Z0-9_]*)(?:\s*\(\s*\w*\s*\))?(?=\s+(?:for|while|do)\b)"
+)
+_UNROLL, _ONCE = b"[[unroll]]", re.compile(rb"NO_?UNROLL|UNROLL_?1\b")
 _STATEMENT = re.compile(rb"\s*(?:return|else|new|delete|throw|case|goto|do|typedef|using)\b")
 _CLASS = re.compile(rb"\b(?:struct|class)\s+(?:\w+\s+)??(\w+)\s*(?:final\s*)?[:{<]")
 _MISSING = "was not found"
@@ -56,13 +62,24 @@ def without_unknown_specifiers(unit: Unit) -> tuple[Unit, list[Diagnostic]]:
         if type_ is None and name.lstrip(b"~") not in classes:  # no constructor: it is the type
             continue
         edits.put(match.start(1), b" " * len(word))
-        if word not in said:
-            shown = word.decode()
-            message = f"`{shown}` is not declared in what could be read: taken for a specifier"
-            said[word] = Diagnostic(unit.locate(match.start(1)), "note", message)
+        said.setdefault(word, _taken_for(unit, match, "a specifier"))
+    for match in _UNROLLED.finditer(unit.code):
+        word, size = match[1], len(match[0])
+        if word not in declared:
+            declared[word] = _is_declared(unit.code, word)
+        if declared[word] or _is_text(unit, match.start(1)):
+            continue
+        kept = b"" if _ONCE.search(word) or size < len(_UNROLL) else _UNROLL
+        edits.put(match.start(), kept.ljust(size))
+        said.setdefault(word, _taken_for(unit, match, "a pragma of the loop behind it"))
     if not edits.parsed():
         return unit, []
     return replace(unit, code=bytes(edits.code), tree=edits.tree), list(said.values())
+
+
+def _taken_for(unit: Unit, match: re.Match[bytes], what: str) -> Diagnostic:
+    message = f"`{match[1].decode()}` is not declared in what could be read: taken for {what}"
+    return Diagnostic(unit.locate(match.start(1)), "note", message)
 
 
 def _is_text(unit: Unit, at: int) -> bool:

@@ -6,6 +6,7 @@
 #include <cuda_fp16.h>
 #include <cuda_fp4.h>
 #include <cuda_fp8.h>
+#include <type_traits>
 
 __global__ void halves(half *h, half2 *h2, __nv_bfloat16 *b, __nv_bfloat162 *b2, __half *raw)
 {
@@ -138,6 +139,30 @@ __global__ void packing(char *out, Tight *tight, Four *four, Loose *loose)
 void pack(char *p)
 {
     packing<<<1, 128>>>(p, (Tight *)p, (Four *)p, (Loose *)p);
+}
+
+template <class T> struct Kind { static constexpr int step = 1; };
+template <> struct Kind<__nv_fp8_e4m3> { static constexpr int step = 2; };
+template <> struct Kind<__nv_fp8_e5m2> { static constexpr int step = 4; };
+__device__ int step_of(unsigned char) { return 1; }
+__device__ int step_of(__nv_fp8_e4m3) { return 2; }
+__device__ int step_of(__nv_fp8_e5m2) { return 4; }
+
+template <class T> __global__ void by_kind(T *out, T value)
+{
+    int i = threadIdx.x;
+    out[Kind<T>::step * i * 8] = value;  // expect: out store sectors=8 @T=unsigned char; out store sectors=16 @T=__nv_fp8_e4m3; out store sectors=32 @T=__nv_fp8_e5m2
+    out[step_of(value) * i * 8] = T(0);  // expect: out store sectors=8 @T=unsigned char; out store sectors=16 @T=__nv_fp8_e4m3; out store sectors=32 @T=__nv_fp8_e5m2
+    float f = float(value) + static_cast<float>(out[i]);  // expect: out load sectors=1
+    out[i] = T(f);                                        // expect: out store sectors=1
+    if (std::is_same<T, __nv_fp8_e5m2>::value) out[i] = value;  // expect: out store sectors=1 @T=__nv_fp8_e5m2
+}
+
+void kinds(unsigned char *p)
+{
+    by_kind<unsigned char><<<1, 32>>>(p, 0);
+    by_kind<<<1, 32>>>((__nv_fp8_e4m3 *)p, __nv_fp8_e4m3(0.f));
+    by_kind<__nv_fp8_e5m2><<<1, 32>>>((__nv_fp8_e5m2 *)p, __nv_fp8_e5m2(0.f));
 }
 
 typedef struct __CUDA_ALIGN__(8) {

@@ -14,6 +14,7 @@ from coalescecheck.frontend.rewrite.types import (
     NULLPTR,
     Array,
     CType,
+    Enumeration,
     Field,
     Layout,
     Pointer,
@@ -72,7 +73,6 @@ _SCALARS = {
     "__half_raw": "unsigned short",
 }
 _OF_BYTES = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int"}
-_SCALARS |= {name: _OF_BYTES[size] for name, size in SMALL_FLOATS.items()}
 
 # vector_types.h: base name -> (C element, element size)
 _VECTOR_ELEMENTS = {
@@ -151,6 +151,11 @@ def builtin_type(name: str) -> CType | None:
     """The type a CUDA or standard header gives ``name``; None if it is not one of them."""
     if name in _SCALARS:
         return Scalar(_SCALARS[name])
+    if name in SMALL_FLOATS:
+        storage = _OF_BYTES[SMALL_FLOATS[name]]
+        if name.endswith("storage_t"):
+            return Scalar(storage)
+        return Scalar(storage, Enumeration(True, name))  # a type that is no other one
     if name == "dim3":
         return _vector("dim3", "unsigned int", 4, 3)
     if name in _PAIRS:

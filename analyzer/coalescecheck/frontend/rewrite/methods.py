@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
@@ -67,8 +68,8 @@ class Methods:
                 static = self._s.naming.of_found(found, node, env, expected)
                 if static is not None:
                     return static
-        if is_storage(base.type, name):
-            return base
+        if isinstance(base.type, types.Scalar) and is_storage(base.type, name):
+            return replace(base, type=replace(base.type, enum=None))
         if isinstance(base.type, types.GroupType):
             return self._s.say_opaque(f"member `{name}`", [], types.UNKNOWN, node)
         if base.lvalue and not base.pure:

@@ -363,3 +363,24 @@ struct ShortTable : DeviceTable<short> {
         fill_table<short, size_type, index_type><<<1, 32>>>(keys, counts, at);
     }
 };
+
+namespace kinds {
+using two = unsigned short;
+struct Pair { float x, y; };
+namespace wide { using eight = double; }
+}
+template <typename T> __global__ void of_kind(T *out)
+{
+    out[threadIdx.x] = T();  // expect: out store sectors=2 @T=kinds::two; out store sectors=8 @T=kinds::Pair; out store sectors=8 @T=kinds::wide::eight
+}
+template <typename T> void launch_kind(T *p) { of_kind<T><<<1, 64>>>(p); }
+#define WITH(T, KIND, ...) { using T = KIND; __VA_ARGS__ }
+
+void by_directive(void *p)
+{
+    using namespace kinds;
+    using namespace kinds::wide;
+    WITH(T, two, launch_kind((T *)p);)
+    WITH(T, Pair, launch_kind((T *)p);)
+    WITH(T, eight, launch_kind((T *)p);)
+}

@@ -180,4 +180,23 @@ def _qualified(
         around = [path for path in paths if path and path == here[: len(path)]]
         if around:
             found[name] = "::".join([*max(around, key=len), name])
+        elif all(path == paths[0] for path in paths) and _is_used(values, paths[0], use):
+            found[name] = "::".join([*paths[0], name])
     return found
+
+
+def _is_used(values: HostValues, path: list[str], use: Node) -> bool:
+    """Whether a ``using namespace`` around ``use`` names the namespace."""
+    around: set[int] | None = None
+    for node in values.scopes.occurrences(path[-1]):
+        directive = node.parent
+        while directive is not None and directive.type == "qualified_identifier":
+            directive = directive.parent
+        if directive is None or directive.type != "using_declaration":
+            continue
+        if directive.start_byte > use.start_byte or "namespace" not in node_text(directive):
+            continue
+        around = around or {a.id for a in values.scopes.around(use)}
+        if directive.parent is not None and directive.parent.id in around:
+            return True
+    return False

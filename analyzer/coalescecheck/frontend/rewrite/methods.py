@@ -332,7 +332,18 @@ class Methods:
         candidates = self._s.names.functions(env, name, methods=False)
         kinds = [ex.type for ex in operands]
         candidates = with_associated(self._s, candidates, name, kinds, env)
+        if not any(isinstance(types.strip(kind), types.Record) for kind in kinds):
+            candidates = [(e, f) for e, f in candidates if self._is_for_one(e, kinds, f.env)]
         return self._s.overloads.choose(candidates, [ex.passed for ex in operands], [], env)
+
+    def _is_for_one(self, entry: FunctionEntry, kinds: Sequence[CType], home: Env) -> bool:
+        """Whether one of the operand types is that of a parameter: for an enumeration no others
+        are candidates (over.match.oper), whatever else it converts to."""
+        if entry.head:
+            return True
+        wanted = (self._s.overloads.parameter_type(p, home) for p in parameter_nodes(entry))
+        own = [types.strip(kind) for kind in kinds]
+        return any(types.strip(type_) in own for type_ in wanted)
 
     def assignment(self, sign: str, target: Ex, value: Ex, node: Node, env: Env) -> Ex | None:
         """``target sign value`` by a user-defined assignment operator."""

@@ -67,6 +67,8 @@ _SUBSTITUTES = (
         ),
         b"",
     ),
+    # `x.template at(i)` without arguments, which they would follow from
+    (re.compile(rb"(?:\.|->|::)\s*(template)\s+\w+\s*\("), b""),
     (re.compile(rb"\b__typeof__\b"), b"decltype"),
     (re.compile(rb"\b__const__(?!\w)"), b"const"),
     (re.compile(rb"\b__volatile__(?!\w)"), b"volatile"),

@@ -317,6 +317,11 @@ template <> __global__ void declared_only<short, 3>(short *out)
     out[threadIdx.x] = 0;  // expect: out store sectors=2
 }
 
+template <typename T> void declared_of(T *p)
+{
+    declared_only<T, 2><<<1, 64>>>(p);
+}
+
 void declared(float *p, double *q)
 {
     declared_only<float, 2><<<1, 64>>>(p);

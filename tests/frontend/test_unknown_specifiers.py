@@ -107,3 +107,14 @@ def test_other_words_before_a_loop_may_be_anything(tmp_path: Path) -> None:
     kernel = "__global__ void k(float *o) { FIRST_LANE for (int i = 0; i < 4; i++) o[i] = 1; }"
     (found,) = analysed(tmp_path, f'#include "missing.h"\n{kernel}').kernels
     assert found.status == "partial"
+
+
+def test_a_word_before_the_name_of_a_namespace_is_an_attribute(tmp_path: Path) -> None:
+    kernels = (
+        "namespace LIB_EXPORT lib {\n__global__ void k(int *o) { o[threadIdx.x] = 1; } }\n"
+        "namespace PLAIN { namespace A::B { __global__ void m(int *o) { o[threadIdx.x] = 2; } } }\n"
+    )
+    report = analysed(tmp_path, f'#include "missing.h"\n{kernels}')
+    assert [kernel.name for kernel in report.kernels] == ["lib::k", "PLAIN::A::B::m"]
+    assert [kernel.status for kernel in report.kernels] == ["analysed", "analysed"]
+    assert [kernel.span.line for kernel in report.kernels] == [3, 4]

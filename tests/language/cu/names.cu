@@ -47,3 +47,21 @@ void export_(void *p)
     lib::exported<<<1, 64>>>((lib::size_type *)p, (lib::detail::Pair *)p);
     hidden<<<1, 64>>>((float *)p);
 }
+
+struct [[nodiscard]] alignas(16) Wide { float v[4]; };
+enum class LIB_EXPORT Small : short { A, B };
+using Same [[maybe_unused]] = int;
+__attribute__((device)) int thrice(int i) { return 3 * i; }
+__attribute__((global)) void attributes(Wide *wide, Small *small, Same *same)
+{
+    __attribute__((shared)) int tile[64];
+    tile[2 * (threadIdx.x & 31)] = 1;           // expect: tile store wavefronts=2
+    wide[threadIdx.x] = Wide();                 // expect: wide store sectors=16
+    small[thrice(threadIdx.x)] = Small::B;      // expect: small store sectors=6
+    same[2 * threadIdx.x] = 1;                  // expect: same store sectors=8
+}
+
+void attributed(void *p)
+{
+    attributes<<<1, 64>>>((Wide *)p, (Small *)p, (Same *)p);
+}

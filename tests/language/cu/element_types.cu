@@ -253,3 +253,22 @@ void hold(Holder h)
 {
     handles<<<1, 64>>>(h, &h);
 }
+
+typedef unsigned __int128 Wide;
+
+__global__ void wide_integers(__int128_t *a, Wide *b, __int128 *c, __uint128_t *d, long *o)
+{
+    int i = threadIdx.x;
+    a[i] = a[i + 32] + c[i];      // expect: a load sectors=16; c load sectors=16; a store sectors=16
+    b[i] = b[i + 1];              // expect: b load sectors=17; b store sectors=16
+    d[2 * i] += 3;                // expect: d load sectors=32; d store sectors=32
+    o[i] = (long)(c[i] >> 64);    // expect: c load sectors=16; o store sectors=8
+    __int128 x = c[i];            // expect: c load sectors=16
+    a[i] = x * x;                 // expect: a store sectors=16
+    o[sizeof(Wide) * i / 4] = 2;  // expect: o store sectors=32
+}
+
+void widest(void *p)
+{
+    wide_integers<<<1, 64>>>((__int128 *)p, (Wide *)p, (__int128 *)p, (__uint128_t *)p, (long *)p);
+}

@@ -138,6 +138,11 @@ _STRUCTS: dict[str, dict[str, CType]] = {
     "cudaExtent": {"width": _SIZE, "height": _SIZE, "depth": _SIZE},
     "cudaPos": {"x": _SIZE, "y": _SIZE, "z": _SIZE},
 }  # fmt: skip
+# no arithmetic type here: what is computed in them is no address
+_WIDE = {
+    name: f"{name.removesuffix('_t')}_t"
+    for name in ("__int128", "__int128_t", "unsigned __int128", "__uint128_t")
+} | {"unsigned __int128": "__uint128_t"}
 _PAIRS = {
     "half2": ("__half2", "__half"),
     "__half2": ("__half2", "__half"),
@@ -162,6 +167,9 @@ def builtin_type(name: str) -> CType | None:
         cname, half = _PAIRS[name]
         fields = [Field("x", Scalar(half)), Field("y", Scalar(half))]
         return Record(cname, Layout(cname, fields=fields, align=4))
+    if name in _WIDE:
+        halves = [Field("low", Scalar("unsigned long")), Field("high", Scalar("long"))]
+        return Record(_WIDE[name], Layout(_WIDE[name], fields=halves, align=16))
     if name in _STRUCTS:
         fields = [Field(member, type_) for member, type_ in _STRUCTS[name].items()]
         return Record(name, Layout(name, fields=fields))

@@ -179,7 +179,7 @@ class TypeNames:
     def _words(self, words: list[str], node: Node, env: Env) -> CType:
         if len(words) == 1 and words[0] in ("int", "float", "double", "char", "bool", "void"):
             return types.Scalar(words[0])
-        known = builtin_type(words[0]) if len(words) == 1 else None
+        known = builtin_type(" ".join(words)) if len(words) < 3 else None
         if known is not None:
             return known
         if not set(words) <= _WORDS:

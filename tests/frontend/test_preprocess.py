@@ -228,6 +228,25 @@ def test_a_header_of_a_usual_folder_is_a_guess_that_is_said(tmp_path: Path) -> N
     assert messages(preprocess(main, text, include_dirs=[first, second])) == []
 
 
+def test_a_header_of_a_project_beside_is_a_guess_if_it_is_the_only_one(tmp_path: Path) -> None:
+    for folder in ("one", "two/include", "three", "four/src", ".git"):
+        (tmp_path / "code" / folder).mkdir(parents=True)
+    code = tmp_path / "code"
+    (code / "two/include/x.h").write_text("int x;\n")
+    for twice in ("three/y.h", "four/src/y.h"):
+        (code / twice).write_text("int y;\n")
+    unit = preprocess(str(code / "one/k.cu"), '#include "x.h"\n#include "y.h"\n')
+    assert unit.code.decode().split() == ["int", "x;"]
+    where = f"{code}/two/include"
+    assert messages(unit) == [
+        f"1: note: header x.h is taken from {where}, a guess: `-I {where}` makes it sure",
+        "2: note: header y.h was not found; what it declares is unknown",
+    ]
+    (code / ".git").rmdir()  # outside of a repository folders beside are somebody else's
+    outside = preprocess(str(code / "three/k.cu"), '#include "x.h"\n')
+    assert b"int x;" not in outside.code
+
+
 @pytest.mark.parametrize("folder", ["include", "includes", "inc", "src", "utils"])
 def test_folders_that_builds_pass(folder: str, tmp_path: Path) -> None:
     (tmp_path / folder).mkdir()

@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 
 import coalescecheck
+from coalescecheck.frontend import load
 from coalescecheck.report.model import Report
 
 CODE = """
+C10_HOST_DEVICE constexpr auto FOUR = 4;
+EXPORT static const unsigned long FIVE{5};
 C10_DEVICE inline int twice(int x) { return 2 * x; }
 template <typename T> static LIB_API HDI T thrice(T x) { return 3 * x; }
 template <int N> struct S {
@@ -29,6 +32,7 @@ EXPORT __global__ void k(float *o)
     if (s.ok()) o[s.v] = 1.f;
     o[twice(i)] = 2.f;
     o[thrice(i)] = 3.f;
+    o[FOUR * i] = o[FIVE * i];
     if (i > 99) printf("ERROR in kernel (%d)", i);
 }
 void run(float *p) { k<<<1, 32>>>(p); }
@@ -47,14 +51,14 @@ def test_they_are_taken_for_specifiers(tmp_path: Path) -> None:
     report = analysed(tmp_path, f'#include "missing.h"\n{CODE}')
     (kernel,) = report.kernels
     assert (kernel.status, kernel.reason) == ("analysed", "")
-    assert [access.lane_stride_bytes for access in kernel.accesses] == [8, 8, 12]
+    assert [access.lane_stride_bytes for access in kernel.accesses] == [8, 8, 12, 20, 16]
     said = [
         d.message.split("`")[1]
         for f in report.files
         for d in f.analysis.diagnostics
         if "taken for" in d.message
     ]
-    assert sorted(said) == ["C10_DEVICE", "EXPORT", "HDI", "LIB_API"]
+    assert sorted(said) == ["C10_DEVICE", "C10_HOST_DEVICE", "EXPORT", "HDI", "LIB_API"]
 
 
 @pytest.mark.parametrize(
@@ -74,3 +78,43 @@ def test_types_are_none(text: str, tmp_path: Path) -> None:
 def test_nothing_is_taken_for_one_where_all_headers_are_read(tmp_path: Path) -> None:
     report = analysed(tmp_path, CODE)
     assert not [d for f in report.files for d in f.analysis.diagnostics if "taken for" in d.message]
+
+
+@pytest.mark.parametrize(
+    ("word", "kept"),
+    [
+        ("LIB_PRAGMA_UNROLL", "[[unroll]]"),
+        ("LIB_UNROLL(4)", "[[unroll]]"),
+        ("UNROLL", ""),  # no room for the attribute: the loop is read all the same
+        ("LIB_PRAGMA_NO_UNROLL", ""),
+    ],
+)
+def test_words_that_unroll_a_loop(word: str, kept: str, tmp_path: Path) -> None:
+    kernel = (
+        f"__global__ void k(float *o) {{\n{word}\n for (int i = 0; i < 4; i++) {{ o[i] = 1; }}\n"
+        f"int j = 0;\n{word}\nwhile (j < 2) {{ o[8 * j + threadIdx.x] = 2; j++; }} }}"
+    )
+    report = analysed(tmp_path, f'#include "missing.h"\n{kernel}\nvoid r() {{ k<<<1, 32>>>(0); }}')
+    (found,) = report.kernels
+    assert (found.status, found.reason) == ("analysed", "")
+    assert [access.requests for access in found.accesses] == [4, 2]
+    (path,) = tmp_path.iterdir()
+    (text,) = (k.text for k in load(str(path)).kernels)
+    assert text.count("[[unroll]]") == (2 if kept else 0)
+
+
+def test_other_words_before_a_loop_may_be_anything(tmp_path: Path) -> None:
+    kernel = "__global__ void k(float *o) { FIRST_LANE for (int i = 0; i < 4; i++) o[i] = 1; }"
+    (found,) = analysed(tmp_path, f'#include "missing.h"\n{kernel}').kernels
+    assert found.status == "partial"
+
+
+def test_a_word_before_the_name_of_a_namespace_is_an_attribute(tmp_path: Path) -> None:
+    kernels = (
+        "namespace LIB_EXPORT lib {\n__global__ void k(int *o) { o[threadIdx.x] = 1; } }\n"
+        "namespace PLAIN { namespace A::B { __global__ void m(int *o) { o[threadIdx.x] = 2; } } }\n"
+    )
+    report = analysed(tmp_path, f'#include "missing.h"\n{kernels}')
+    assert [kernel.name for kernel in report.kernels] == ["lib::k", "PLAIN::A::B::m"]
+    assert [kernel.status for kernel in report.kernels] == ["analysed", "analysed"]
+    assert [kernel.span.line for kernel in report.kernels] == [3, 4]

@@ -105,6 +105,7 @@ def test_what_no_kernel_can_have_is_a_reason(tmp_path: Path, name: str) -> None:
 
 GOES_ON = {
     "mathematics of too many numbers": kernel("a[t] = rsqrtf(t, 2) + fmaf(1.f) + powf(2.f);"),
+    "extrema of other than two numbers": kernel("a[t] = max(t) + min(1, 2, 3) + max();"),
     "integers of too many numbers": kernel("a[t] = __popc(t, t, t) + __ffs(1, 2);"),
     "a long number": kernel(f"a[t / {'9' * 5000}] = 0;"),
     "an octal number with an eight": kernel("a[t + 08] = 0;"),

@@ -136,6 +136,13 @@ def test_the_message_states_the_numbers_and_the_step() -> None:
     )
 
 
+def test_a_size_below_which_it_costs_less_is_named() -> None:
+    sizes = ("whole warps: i < n", "n >= 0", "w >= 8", "p.rows[1] >= 19")
+    result = access(pattern="irregular", sectors=exactly(32, 4), assumptions=sizes)
+    (finding,) = rules.check(kernel(result))
+    assert finding.reason.endswith("counted for w >= 8 and p.rows[1] >= 19")
+
+
 def test_a_most_that_depends_on_a_parameter_is_called_a_most() -> None:
     result = access(
         pattern="strided",

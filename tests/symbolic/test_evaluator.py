@@ -38,6 +38,7 @@ UNARY: dict[str, Callable[[int], int]] = {
     "popc": lambda a: bin(a % (1 << 32)).count("1"),
     "clz": lambda a: 32 - (a % (1 << 32)).bit_length(),
     "ffs": lambda a: (a % (1 << 32) & -(a % (1 << 32))).bit_length(),
+    "brev": lambda a: int(f"{a % (1 << 32):032b}"[::-1], 2),
 }
 
 

@@ -299,3 +299,24 @@ def test_offsets_of_arrays_that_are_chosen() -> None:
         assert [(count(r).min, count(r).max) for r in given] == [(sectors, sectors)]
     (found,) = results(body, grid=(1,), parameters=CHOSEN, offsets=(("o", 4), ("p", 0)))
     assert (count(found).min, count(found).max) == (4, 5)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "int at; if (threadIdx.x < 8) at = 8 * threadIdx.x; if (threadIdx.x < 8) o[at] = 1;",
+        "int at; if (threadIdx.x >= 8) o[n] = 2; else at = 8 * threadIdx.x;"
+        " if (threadIdx.x >= 8) return; o[at] = 1;",
+        "float *p; int at; if (threadIdx.x < 8) { p = o; at = 8 * threadIdx.x; __syncthreads(); }"
+        " if (threadIdx.x < 8) p[at] = 1;",
+    ],
+)
+def test_who_reads_a_variable_was_where_it_is_assigned(body: str) -> None:
+    """Of a variable without a value no program may use one."""
+    (found,) = (r for r in results(body, grid=(1,)) if r.access.index in ("o[at]", "p[at]"))
+    assert (count(found).min, count(found).max) == (8, 8)
+    assert found.certainty == "exact"
+
+
+def test_a_variable_that_nobody_assigns_is_not_known() -> None:
+    assert result("int at; o[at] = 1;", "o", grid=(1,)).certainty == "data-dependent"

@@ -63,8 +63,17 @@ _NAMED = {
     "char32_t": UINT,
     "wchar_t": INT,
 }
+# cuda_fp8.h, cuda_fp6.h and cuda_fp4.h: bytes that hold one number, two or four
+_FORMS = {"fp8": ("e4m3", "e5m2", "e8m0"), "fp6": ("e2m3", "e3m2"), "fp4": ("e2m1",)}
+SMALL_FLOATS = {
+    f"__nv_{kind}{count}_{form}": max(1, numbers // 2) if kind == "fp4" else numbers
+    for kind, forms in _FORMS.items()
+    for count, numbers in (("", 1), ("x2", 2), ("x4", 4))
+    for form in (*forms, "storage_t")
+}
 # Names whose size alone is known; they are no arithmetic types of the evaluator.
 _OTHER_SIZES = {
+    **SMALL_FLOATS,
     "half": 2,
     "__half": 2,
     "nv_bfloat16": 2,

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from coalescecheck.frontend.tokens import STRING, Token
 
 _PROJECT_DEPTH = 6  # folders above the includer that may be the project's root
+_MOST_BESIDE = 200  # folders beside the includer's own that are looked into
 _ROOTS = ("", "include", "src")
 # Builds pass these as -I for headers that are named without a folder.
 _HEADER_FOLDERS = (
@@ -90,17 +92,35 @@ def _in_project(name: str, includer: str) -> str | None:
     if is_standard(name):
         return None
     roots = _ROOTS if "/" in name else _HEADER_FOLDERS
-    folder = os.path.dirname(os.path.abspath(includer))
+    own = folder = os.path.dirname(os.path.abspath(includer))
     for _ in range(_PROJECT_DEPTH):
         last = os.path.exists(os.path.join(folder, ".git"))
         for root in roots:
             candidate = os.path.normpath(os.path.join(folder, root, name))
             if os.path.isfile(candidate):
-                return os.path.relpath(candidate) if not os.path.isabs(includer) else candidate
+                return _like(includer, candidate)
         parent = os.path.dirname(folder)
         if last or os.path.dirname(parent) == parent:  # never the file system's root
-            return None
+            found = _beside(name, own) if last and own != folder and "/" not in name else None
+            return _like(includer, found) if found is not None else None
         folder = parent
+    return None
+
+
+def _like(includer: str, found: str) -> str:
+    """An absolute path as the includer is given: relative to where we are, or not."""
+    return found if os.path.isabs(includer) else os.path.relpath(found)
+
+
+def _beside(name: str, folder: str) -> str | None:
+    """The one header of that name in the folders beside ``folder``, which projects of one solution
+    pass to each other; None where there are several."""
+    parent = os.path.dirname(folder)
+    with suppress(OSError):
+        beside = sorted(entry.path for entry in os.scandir(parent) if entry.is_dir())
+        places = [os.path.join(p, root, name) for p in beside[:_MOST_BESIDE] for root in _ROOTS]
+        found = [place for place in places if os.path.isfile(place)]
+        return found[0] if len(found) == 1 else None
     return None
 
 

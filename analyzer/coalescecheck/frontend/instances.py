@@ -51,7 +51,10 @@ def instances_of(
     for explicit in (*kernel.instantiations, *kernel.specialisations):
         if _takes(kernel, explicit):
             instance(_mapping(kernel, explicit))
-    return list(found.values()) or [instance({})]
+    every = list(found.values()) or [instance({})]
+    if kernel.entry.body is None:  # only specialisations have one: of what is open there is none
+        return [each for each in every if all(name in each.arguments for name in names)]
+    return every
 
 
 def meant_by(site: LaunchSite, kernels: Sequence[KernelDecl]) -> list[KernelDecl]:

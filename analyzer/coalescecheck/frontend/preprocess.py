@@ -19,6 +19,7 @@ from coalescecheck.errors import SourceError
 from coalescecheck.frontend import (
     includes,
     left_out,
+    library_pairs,
     pragmas,
     standard_library,
     tensor_accessors,
@@ -72,7 +73,8 @@ def preprocess(
     run.file(path, text, pre_includes)
     code, positions = run.finish()
     code = pragmas.as_attributes(code)
-    code += standard_library.used_by(code).encode() + tensor_accessors.used_by(code).encode()
+    appended = (standard_library, library_pairs, tensor_accessors)
+    code += "".join(each.used_by(code) for each in appended).encode()
     if code.count(b"<") >= _NESTING and _NESTED.search(code):
         raise SourceError(f"{path}: nests too deeply")
     tree = Parser(Language(tree_sitter_cuda.language())).parse(code)

@@ -1,4 +1,5 @@
-"""Macros of headers that were not found, where only specifiers can stand: ``HDI int f()``.
+"""Macros of headers that were not found, where only specifiers can stand: ``HDI int f()``, and
+such as say how to unroll a loop.
 
 In: a unit.  Out: the unit with blanks for them, and what to say of it.  Left as they are, such a
 word would be taken for the type, and the declaration behind it would be lost.
@@ -23,10 +24,23 @@ _NAME = (
     rb"(?:[A-Za-z_]\w*(?:<[^;{}()]{0,200}>)?\s*::\s*){0,8}"
     rb"(~?[A-Za-z_]\w*|operator\s*(?:\(\s*\)|[^\s\w(]+))"
 )
+# `C10_DEVICE constexpr auto n = 3`: of an array or a pointer such a word might say where it lies,
+# and of types with other names it may be the type
+_CONSTANT = (
+    rb"(?=[^;={}()\[\]*]*\bconst(?:expr)?\b)"
+    + _SPECIFIERS
+    + rb"((?:auto|bool|char|short|int|long|float|double|size_t|u?int\d+_t)\s+(?:const\s+)?)"
+    + rb"\w+\s*[={]"
+)
 _DECLARED = re.compile(
-    rb"(?<![\w.:>])(" + _WORD + rb")(?=\s+" + _SPECIFIERS + rb"(?:(" + _TYPE + rb"))?" + _NAME
-    + rb"\s*\()"
+    rb"(?<![\w.:>])(" + _WORD + rb")(?=\s+(?:" + _SPECIFIERS + rb"(?:(" + _TYPE + rb"))?" + _NAME
+    + rb"\s*\(|" + _CONSTANT + rb"))"
 )  # fmt: skip
+# `CUTLASS_PRAGMA_UNROLL for (...)`; other words there might be anything, such as a condition
+_UNROLLED = re.compile(
+    rb"(?<![\w.:>])([A-Z0-9_]*UNROLL[A-Z0-9_]*)(?:\s*\(\s*\w*\s*\))?(?=\s+(?:for|while|do)\b)"
+)
+_UNROLL, _ONCE = b"[[unroll]]", re.compile(rb"NO_?UNROLL|UNROLL_?1\b")
 _STATEMENT = re.compile(rb"\s*(?:return|else|new|delete|throw|case|goto|do|typedef|using)\b")
 _CLASS = re.compile(rb"\b(?:struct|class)\s+(?:\w+\s+)??(\w+)\s*(?:final\s*)?[:{<]")
 _MISSING = "was not found"
@@ -40,7 +54,7 @@ def without_unknown_specifiers(unit: Unit) -> tuple[Unit, list[Diagnostic]]:
     edits, said = Edits(unit.code, unit.tree), dict[bytes, Diagnostic]()
     declared: dict[bytes, bool] = {}
     for match in _DECLARED.finditer(unit.code):
-        word, type_, name = match[1], match[2], match[3]
+        word, type_, name = match[1], match[2] or match[4], match[3]
         if word not in declared:
             declared[word] = _is_declared(unit.code, word)
         if declared[word] or _STATEMENT.match(type_ or b"") or _is_text(unit, match.start(1)):
@@ -48,13 +62,24 @@ def without_unknown_specifiers(unit: Unit) -> tuple[Unit, list[Diagnostic]]:
         if type_ is None and name.lstrip(b"~") not in classes:  # no constructor: it is the type
             continue
         edits.put(match.start(1), b" " * len(word))
-        if word not in said:
-            shown = word.decode()
-            message = f"`{shown}` is not declared in what could be read: taken for a specifier"
-            said[word] = Diagnostic(unit.locate(match.start(1)), "note", message)
+        said.setdefault(word, _taken_for(unit, match, "a specifier"))
+    for match in _UNROLLED.finditer(unit.code):
+        word, size = match[1], len(match[0])
+        if word not in declared:
+            declared[word] = _is_declared(unit.code, word)
+        if declared[word] or _is_text(unit, match.start(1)):
+            continue
+        kept = b"" if _ONCE.search(word) or size < len(_UNROLL) else _UNROLL
+        edits.put(match.start(), kept.ljust(size))
+        said.setdefault(word, _taken_for(unit, match, "a pragma of the loop behind it"))
     if not edits.parsed():
         return unit, []
     return replace(unit, code=bytes(edits.code), tree=edits.tree), list(said.values())
+
+
+def _taken_for(unit: Unit, match: re.Match[bytes], what: str) -> Diagnostic:
+    message = f"`{match[1].decode()}` is not declared in what could be read: taken for {what}"
+    return Diagnostic(unit.locate(match.start(1)), "note", message)
 
 
 def _is_text(unit: Unit, at: int) -> bool:

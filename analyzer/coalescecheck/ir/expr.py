@@ -97,13 +97,15 @@ class Undefined:
     """A value the analysis does not know.
 
     ``uniform``: every lane of a warp has the same value.  ``key`` names the unknown; two
-    evaluations of one key in one loop iteration give the same value.
+    evaluations of one key in one loop iteration give the same value.  ``unset``: it is a variable
+    before its first assignment, which no program may read.
     """
 
     key: str
     reason: str
     type: ScalarType
     uniform: bool = False
+    unset: bool = False
 
 
 Expr = Const | Var | Builtin | ArrayBase | Unary | Binary | Cast | Select | Call | Undefined

@@ -53,7 +53,7 @@ def call(cx: Context, node: c_ast.FuncCall, *, used: bool) -> Value:
     if callee is not None and callee.definition is not None:
         return _inline(cx, callee, arguments, node)
     handler = intrinsics.find(name)
-    if handler is not None:
+    if handler is not None and not _is_another(name, arguments):
         result = _result_type(callee)
         params = _parameter_types(callee)
         request = intrinsics.Request(cx, name, arguments, result, node, used, params)
@@ -61,6 +61,12 @@ def call(cx: Context, node: c_ast.FuncCall, *, used: bool) -> Value:
         return value if result in (None, VOID) else conversions.convert(cx, value, result, node)
     values = sequence.in_order(cx, arguments)
     return unknown_call(cx, name, values, callee, node)
+
+
+def _is_another(name: str, arguments: list[c_ast.Node]) -> bool:
+    """Whether it is not CUDA's function of the name: ``max(v)`` of a vector, in a header that is
+    not here."""
+    return name.partition("__")[0] in ("min", "max") and len(arguments) != 2
 
 
 def _parameter_types(callee: Callee | None) -> tuple[ctypes.CType, ...]:

@@ -220,7 +220,9 @@ class Context:
         self.emit(Assign(var, expr))
         return var
 
-    def undefined(self, name: str, reason: str, type_: ScalarType, uniform: bool = False) -> Expr:
+    def undefined(
+        self, name: str, reason: str, type_: ScalarType, uniform: bool = False
+    ) -> Undefined:
         """A value that is not known; every call is another unknown."""
         key = self.unique(f"?{name}")[1:]  # keys are not variables
         return Undefined(key, reason, type_, uniform)

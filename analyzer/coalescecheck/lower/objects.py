@@ -126,7 +126,7 @@ def _leave_undefined(cx: Context, place: Place) -> None:
     for variable in places.variables_of(place):
         name = variable.var.name
         unknown = cx.undefined(name, f"`{name}` has no value yet", variable.var.type)
-        cx.emit(Assign(variable.var, unknown))
+        cx.emit(Assign(variable.var, replace(unknown, unset=True)))
 
 
 # --- arrays that are not on the stack ---------------------------------------------------------

@@ -23,6 +23,7 @@ from coalescecheck.rules.base import (
 
 _ONE_OF_SEVERAL = re.compile(r"[\w.]+(\[\d+\])+")
 _NAME = re.compile(r"[^\W\d]\w*")
+_LEAST = re.compile(r"[\w.\[\]]+ >= (?![01]$)\d+")
 LINE_SECTORS = 4  # a 128-byte line, which the caches look up as one
 
 
@@ -96,7 +97,7 @@ class StridedGlobalAccess(Rule):
                 result,
                 severity,
                 sentence(message, step),
-                reason=_reason(analysis, result),
+                reason=sentence(_reason(analysis, result), _counted_for(result)),
                 advice=_advice(analysis, result) if severity >= Severity.WARNING else "",
                 fixes=fixes(analysis, result),
                 ratio=cost.ratio,
@@ -164,6 +165,12 @@ def _reason(analysis: KernelAnalysis, result: AccessResult) -> str:
         rows = -(-WARP_SIZE // block.x)
         return f"blockDim.x = {block.x}: a warp covers {rows} rows of the block"
     return result.reason or ("lanes have no common step" if stride is None else "")
+
+
+def _counted_for(result: AccessResult) -> str:
+    """Sizes below which it costs less: ``a[i * stride]`` has 32 sectors from a stride of 8 on."""
+    sizes = [text for text in result.assumptions if _LEAST.fullmatch(text)]
+    return f"counted for {' and '.join(sizes)}" if sizes else ""
 
 
 def _in_loop(result: AccessResult, stride: str) -> bool:

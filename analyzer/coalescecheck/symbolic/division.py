@@ -178,13 +178,20 @@ def remainder(ctx: Context, left: Form, right: Form) -> Form:
     if left.is_constant and right.is_constant and right.constant:
         quotient = _truncated(left.constant, right.constant)
         return number(left.constant - quotient * right.constant)
-    if low is not None and low >= 0:
-        r_low, r_high = ctx.bounds(right)
-        if r_low is not None and r_high is not None:
-            largest = max(abs(r_low), abs(r_high), 1) - 1  # |a % b| < |b|
-            high = largest if high is None else min(high, largest)
-        return ctx.atom("cmod", (left, right), (0, high))
-    return ctx.atom("cmod", (left, right), no_further_from_zero(low, high))
+    return ctx.atom("cmod", (left, right), _remainder_bounds((low, high), ctx.bounds(right)))
+
+
+def _remainder_bounds(left: Bounds, right: Bounds) -> Bounds:
+    """``a % b`` lies between 0 and ``a``, and ``|a % b| < |b|``."""
+    low = None if left[0] is None else min(left[0], 0)
+    high = None if left[1] is None else max(left[1], 0)
+    if right[0] is None or right[1] is None:
+        return low, high
+    largest = max(abs(right[0]), abs(right[1]), 1) - 1
+    return (
+        -largest if low is None else max(low, -largest),
+        largest if high is None else min(high, largest),
+    )
 
 
 def _truncated(left: int, right: int) -> int:

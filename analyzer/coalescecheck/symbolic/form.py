@@ -356,6 +356,8 @@ class Context:
         return form._bounds
 
     def _monomial_bounds(self, monomial: Monomial) -> Bounds:
+        if len(monomial) == 1:
+            return self.generators[monomial[0]].low, self.generators[monomial[0]].high
         bounds: Bounds = (1, 1)
         for g in monomial:
             generator = self.generators[g]

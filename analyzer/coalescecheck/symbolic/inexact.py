@@ -35,6 +35,7 @@ from coalescecheck.symbolic.outcome import (
 from coalescecheck.symbolic.question import Question
 from coalescecheck.symbolic.render import spoken
 from coalescecheck.symbolic.requests import Requests
+from coalescecheck.symbolic.span import Limits, limits_of
 from coalescecheck.symbolic.tally import Tally
 from coalescecheck.symbolic.written import Written
 
@@ -60,18 +61,17 @@ class RangeCounter:
         )
         banks = self._by_bank(question)
         if banks is None:
-            return outcome
+            return _settled(outcome)
         low, high = max(outcome.units.min, banks[0]), min(outcome.units.max, banks[1])
-        certainty = "exact-symbolic" if low == high else "data-dependent"
         units = Range(low, high, float(low) if low == high else None)
         one = Range(1, 1, None)  # banks are only followed for accesses of one phase
-        return replace(
-            outcome,
-            units=units,
-            totals=bounded_totals(units, one, outcome.requests, outcome.totals.requests.max),
-            degree=(low, high),
-            certainty=certainty,
-            reason="" if low == high else outcome.reason,
+        return _settled(
+            replace(
+                outcome,
+                units=units,
+                totals=bounded_totals(units, one, outcome.requests, outcome.totals.requests.max),
+                degree=(low, high),
+            )
         )
 
     def _by_bank(self, question: Question) -> tuple[int, int] | None:
@@ -134,13 +134,17 @@ class RangeCounter:
             split, ranges = question.split, question.ranges
             bound = most_sectors(self._ctx, self._counter, split.lanes, ranges, target.width)
             high = min(high, bound or high)
+        limits = limits_of(self._ctx, question) or Limits(high, WARP_SIZE, WARP_SIZE)
+        high = min(high, limits.units)
         if conditions.masked or conditions.assumed or fewest < lanes:  # a warp may be cut
             low = fewest = 1
+        low = min(low, high)
         units = Range(low, high, float(low) if low == high else None)
-        ideal = float(max(1, -(-lanes * target.width // SECTOR)))
+        ideal = float(min(high, max(1, -(-lanes * target.width // SECTOR))))
         if target.space in (Space.SHARED, Space.CONSTANT):
             ideal = float(low)
-        lines = Range(1, max(lanes, high if target.space is Space.LOCAL else 1), None)
+        most_lines = max(lanes, high if target.space is Space.LOCAL else 1)
+        lines = Range(1, min(most_lines, limits.lines), None)
         ideals = Range(1, int(ideal), None)
         if target.space is Space.SHARED:
             ideals = Range(1, phases(target.width), None)
@@ -150,11 +154,11 @@ class RangeCounter:
             units,
             ideal,
             lines,
-            (1, lanes),
+            (1, min(lanes, high)),
             asked,
             requests,
             bounded_totals(units, ideals, requests, most),
-            Range(*data, None),
+            Range(data[0], max(data[0], min(data[1], limits.l1_data)), None),
             Range(*tags, None),
             reason,
             distinct=float(target.width) if lanes == 1 else None,
@@ -203,3 +207,11 @@ def _from(least: int, count: Range) -> Range:
     """``count`` where fewer lanes may run, down to ``least``."""
     low = min(least, count.min)
     return Range(low, count.max, float(low) if low == count.max else None)
+
+
+def _settled(outcome: Outcome) -> Outcome:
+    """A gather that costs as much whatever the data is."""
+    counts = (outcome.units, outcome.l1_data, outcome.l1_tag)
+    if not outcome.runs or any(count.min != count.max for count in counts):
+        return outcome
+    return replace(outcome, certainty="exact-symbolic", reason="")

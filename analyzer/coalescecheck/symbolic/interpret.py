@@ -381,6 +381,9 @@ class Interpreter:
         return merged
 
     def _choice(self, condition: Form, then: Form, otherwise: Form) -> Form:
+        for one, other in ((then, otherwise), (otherwise, then)):
+            if self.values.is_unset(one):  # whoever reads it was on the other side
+                return other
         if self.values.is_floating(then) or self.values.is_floating(otherwise):
             varying = any(self.ctx.varying(f) for f in (condition, then, otherwise))
             return self.values.floating(varying)

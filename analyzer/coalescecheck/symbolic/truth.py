@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from coalescecheck.symbolic.form import ONE, ZERO, Context, Form, Monomial, ordered, single_atom
 
 _THREADS = ("tid", "row", "bdim")  # what a thread's number in its block is made of
@@ -153,9 +155,9 @@ def select(ctx: Context, condition: Form, then: Form, otherwise: Form) -> Form:
     if is_condition(ctx, otherwise) and then in (ZERO, ONE):
         alone = then == ZERO
         return both(ctx, opposite, otherwise) if alone else either(ctx, condition, otherwise)
-    decided = _decided_extreme(ctx, condition, then, otherwise)
-    if decided is not None:
-        return decided
+    for found in (_decided_extreme, _extreme_of_data):
+        if (extreme := found(ctx, condition, then, otherwise)) is not None:
+            return extreme
     return condition * (then - otherwise) + otherwise
 
 
@@ -174,6 +176,37 @@ def _decided_extreme(ctx: Context, condition: Form, then: Form, otherwise: Form)
     if high is not None and high <= 0:
         return otherwise if is_greatest else then
     return None
+
+
+def _extreme_of_data(ctx: Context, condition: Form, then: Form, otherwise: Form) -> Form | None:
+    """``v > 15 ? 15 : v`` as ``min`` for loaded values, of which bounds are all that can be said:
+    a sum over both cases has none."""
+    if not any(s.kind == "data" for _, s in ctx.symbols(then - otherwise)):
+        return None
+    opposite = negate(ctx, condition)
+    for holds, end, value in ((condition, then, otherwise), (opposite, otherwise, then)):
+        for inner, may_be_below, may_be_above in _within(ctx, value, end):
+            below, above = less(ctx, inner, end), less(ctx, end, inner)
+            if may_be_below and holds in (below, negate(ctx, above)):
+                return maximum(ctx, end, value)
+            if may_be_above and holds in (above, negate(ctx, below)):
+                return minimum(ctx, end, value)
+    return None
+
+
+def _within(ctx: Context, value: Form, end: Form) -> Iterator[tuple[Form, bool, bool]]:
+    """What to compare with ``end`` to know whether ``value`` is below it, or above it: the value
+    itself; of ``min(15, v)``, ``v`` tells whether it is below 0."""
+    yield value, True, True
+    atom = single_atom(ctx, value)
+    if atom is None or atom.op not in ("min", "max"):
+        return
+    for inner, limit in (atom.args, atom.args[::-1]):
+        low, high = ctx.bounds(limit - end)
+        if atom.op == "min" and low is not None and low >= 0:
+            yield inner, True, False
+        elif atom.op == "max" and high is not None and high <= 0:
+            yield inner, False, True
 
 
 def minimum(ctx: Context, left: Form, right: Form) -> Form:

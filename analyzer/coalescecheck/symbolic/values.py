@@ -19,6 +19,7 @@ from coalescecheck.symbolic.null_checks import checked_pointer
 Environment = dict[str, Form]
 TERM_LIMIT = 48  # a longer polynomial is a value nobody indexes with on purpose
 FLOATING = "computed in floating point"
+UNSET = "unset"  # the symbol of a variable before its first assignment
 
 
 class Values:
@@ -79,6 +80,10 @@ class Values:
                     return True
         return False
 
+    def is_unset(self, form: Form) -> bool:
+        """Whether the form is a variable before its first assignment."""
+        return any(s.name == UNSET for _, s in self.ctx.symbols(form)) and len(form.terms) == 1
+
     def limited(self, form: Form, type_: ScalarType) -> Form:
         """The form itself, or an opaque value when it has grown beyond use."""
         if len(form.terms) <= TERM_LIMIT:
@@ -107,7 +112,8 @@ class Values:
         return known
 
     def _undefined(self, expr: ir.Undefined, env: Environment) -> Form:
-        return self.opaque(expr.type, not expr.uniform, expr.reason)
+        name = UNSET if expr.unset else "data"
+        return self.opaque(expr.type, not expr.uniform, expr.reason, name)
 
     def _operation(self, expr: ir.Expr, env: Environment) -> Form:
         if expr.type.kind == "float" and is_arithmetic(expr):

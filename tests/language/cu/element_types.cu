@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp4.h>
+#include <cuda_fp8.h>
+#include <type_traits>
 
 __global__ void halves(half *h, half2 *h2, __nv_bfloat16 *b, __nv_bfloat162 *b2, __half *raw)
 {
@@ -136,4 +139,136 @@ __global__ void packing(char *out, Tight *tight, Four *four, Loose *loose)
 void pack(char *p)
 {
     packing<<<1, 128>>>(p, (Tight *)p, (Four *)p, (Loose *)p);
+}
+
+template <class T> struct Kind { static constexpr int step = 1; };
+template <> struct Kind<__nv_fp8_e4m3> { static constexpr int step = 2; };
+template <> struct Kind<__nv_fp8_e5m2> { static constexpr int step = 4; };
+__device__ int step_of(unsigned char) { return 1; }
+__device__ int step_of(__nv_fp8_e4m3) { return 2; }
+__device__ int step_of(__nv_fp8_e5m2) { return 4; }
+
+template <class T> __global__ void by_kind(T *out, T value)
+{
+    int i = threadIdx.x;
+    out[Kind<T>::step * i * 8] = value;  // expect: out store sectors=8 @T=unsigned char; out store sectors=16 @T=__nv_fp8_e4m3; out store sectors=32 @T=__nv_fp8_e5m2
+    out[step_of(value) * i * 8] = T(0);  // expect: out store sectors=8 @T=unsigned char; out store sectors=16 @T=__nv_fp8_e4m3; out store sectors=32 @T=__nv_fp8_e5m2
+    float f = float(value) + static_cast<float>(out[i]);  // expect: out load sectors=1
+    out[i] = T(f);                                        // expect: out store sectors=1
+    if (std::is_same<T, __nv_fp8_e5m2>::value) out[i] = value;  // expect: out store sectors=1 @T=__nv_fp8_e5m2
+}
+
+void kinds(unsigned char *p)
+{
+    by_kind<unsigned char><<<1, 32>>>(p, 0);
+    by_kind<<<1, 32>>>((__nv_fp8_e4m3 *)p, __nv_fp8_e4m3(0.f));
+    by_kind<__nv_fp8_e5m2><<<1, 32>>>((__nv_fp8_e5m2 *)p, __nv_fp8_e5m2(0.f));
+}
+
+typedef struct __CUDA_ALIGN__(8) {
+    __nv_fp8x2_e4m3 pairs[4];
+} Eight;
+
+__global__ void small_floats(Eight *eight, __nv_fp8_e4m3 *one, __nv_fp8x4_e5m2 *four,
+                             __nv_fp4x2_e2m1 *two, __half_raw *raw, char *out)
+{
+    int i = threadIdx.x;
+    eight[i] = eight[i + 1];            // expect: eight load sectors=9; eight store sectors=8
+    one[4 * i] = __nv_fp8_e4m3(1.f);    // expect: one store sectors=4
+    one[2 * i].__x = 3;                 // expect: one store sectors=2
+    float4 all = (float4)four[i];       // expect: four load sectors=4
+    two[i].__x = 7;                     // expect: two store sectors=1
+    raw[i].x = raw[2 * i].x;            // expect: raw load sectors=4; raw store sectors=2
+    out[sizeof(__nv_fp8x4_e4m3) * i] = all.x;  // expect: out store sectors=4
+    out[sizeof(Eight) * i] = all.y;            // expect: out store sectors=8
+}
+
+void small(char *p)
+{
+    small_floats<<<1, 64>>>((Eight *)p, (__nv_fp8_e4m3 *)p, (__nv_fp8x4_e5m2 *)p,
+                            (__nv_fp4x2_e2m1 *)p, (__half_raw *)p, p);
+}
+
+enum Tiny : unsigned char { NO, YES };
+namespace deep {
+enum class Wide : long { ONE };
+}
+enum Plain { LOW, HIGH };
+
+__global__ void enumerations(enum Tiny *t, enum Tiny const *c, enum deep::Wide *w, enum Plain *p)
+{
+    enum Local : short { HERE = 3 };
+    int i = threadIdx.x;
+    t[i] = c[i];                          // expect: c load sectors=1; t store sectors=1
+    w[i] = deep::Wide::ONE;               // expect: w store sectors=8
+    p[i] = HIGH;                          // expect: p store sectors=4
+    ((enum Local *)p)[HERE * i] = HERE;   // expect: p store sectors=6
+}
+
+void enumerate(char *p)
+{
+    enumerations<<<1, 64>>>((enum Tiny *)p, (Tiny *)p, (deep::Wide *)p, (Plain *)p);
+}
+
+template <class T>
+struct View {
+    T *data;
+    __device__ T &at(int i) const { return data[i]; }
+};
+
+template <class T>
+__global__ void const_behind(unsigned short const *u, View<long long const> v, unsigned const char *c,
+                             T *o, unsigned /* 4 bytes */ const *w)
+{
+    int i = threadIdx.x;
+    short const one = u[i];                           // expect: u load sectors=2
+    unsigned const char low = c[i];                   // expect: c load sectors=1
+    o[i] = one + low + v.at(i);                       // expect: v.data load sectors=8; o store sectors=8
+    o[i] = w[i] + ((unsigned short const *)o)[i];     // expect: w load sectors=4; o load sectors=2; o store sectors=8
+    o[i] = *reinterpret_cast<long const *>(u + 4 * i);  // expect: u load sectors=8; o store sectors=8
+}
+
+void behind(char *p)
+{
+    const_behind<long><<<1, 64>>>((unsigned short *)p, View<long long const>{(long long *)p},
+                                  (unsigned char *)p, (long *)p, (unsigned *)p);
+}
+
+struct Holder {
+    cudaEvent_t done[2];
+    cudaGraphExec_t graph;
+    float *data;
+    int step;
+};
+
+__global__ void handles(Holder h, Holder *all)
+{
+    int i = threadIdx.x;
+    h.data[UINTPTR_MAX > 0xffffffffu ? 2 * i : i] = 1.f;  // expect: h.data store sectors=8
+    all[i].step = 1;                                      // expect: all store sectors=32
+    h.data[sizeof(Holder) / 4 * i / 10] = 1.f;            // expect: h.data store sectors=4
+}
+
+void hold(Holder h)
+{
+    handles<<<1, 64>>>(h, &h);
+}
+
+typedef unsigned __int128 Wide;
+
+__global__ void wide_integers(__int128_t *a, Wide *b, __int128 *c, __uint128_t *d, long *o)
+{
+    int i = threadIdx.x;
+    a[i] = a[i + 32] + c[i];      // expect: a load sectors=16; c load sectors=16; a store sectors=16
+    b[i] = b[i + 1];              // expect: b load sectors=17; b store sectors=16
+    d[2 * i] += 3;                // expect: d load sectors=32; d store sectors=32
+    o[i] = (long)(c[i] >> 64);    // expect: c load sectors=16; o store sectors=8
+    __int128 x = c[i];            // expect: c load sectors=16
+    a[i] = x * x;                 // expect: a store sectors=16
+    o[sizeof(Wide) * i / 4] = 2;  // expect: o store sectors=32
+}
+
+void widest(void *p)
+{
+    wide_integers<<<1, 64>>>((__int128 *)p, (Wide *)p, (__int128 *)p, (__uint128_t *)p, (long *)p);
 }

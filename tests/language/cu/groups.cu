@@ -63,8 +63,23 @@ __global__ void labelled(float *out, const int *labels)
     out[threadIdx.x] = 0.f;                            // expect: out store sectors=4
 }
 
+template <int WARPS>
+__global__ void several_warps(float *out, const float *in)
+{
+    __shared__ cg::block_tile_memory<128> memory;
+    __shared__ float sums[4];
+    auto block = cg::this_thread_block(memory);
+    auto tile = cg::tiled_partition<32 * WARPS>(block);
+    float v = cg::reduce(tile, in[block.thread_rank()], cg::plus<float>());  // expect: in load sectors=4
+    if (tile.thread_rank() == 0) sums[tile.meta_group_rank()] = v;  // expect: sums store wavefronts=1
+    tile.sync();
+    out[tile.thread_rank()] = sums[0];  // expect: sums load wavefronts=1; out store sectors=4
+    out[32 * (tile.thread_rank() / 64)] = 0.f;  // expect: out store sectors=1
+}
+
 void run(float *p, const float *q, int *k)
 {
+    several_warps<4><<<2, 128>>>(p, q);
     ranks<<<2, 128>>>(p);
     tiles<<<2, 128>>>(p, q);
     whole_grid<<<2, 128>>>(p, 1024);

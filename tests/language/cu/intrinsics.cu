@@ -83,8 +83,17 @@ __global__ void promised_alignment(float *out, const float *in)
     one[2 * threadIdx.x] = v.x;    // expect: out store sectors=8
 }
 
+__global__ void reversed(float *out, const float *in, int bits)
+{
+    int i = threadIdx.x;
+    out[__brev(i) >> 27] = 1;                  // expect: out store sectors=4
+    out[__brev(i) >> 24] = in[__brev(i) >> (32 - bits)];  // expect: in load sectors=32; out store sectors=32
+    out[__brevll(i) >> 59] = 1;                // expect: out store data-dependent
+}
+
 void run(float *p, const float *q, int *k, const int *n, void *v)
 {
+    reversed<<<1, 128>>>(p, q, 10);
     cache_hints<<<1, 128>>>(p, q, (float4 *)v);
     global_atomics<<<1, 128>>>(p, k, (unsigned long long *)v, (double *)v);
     shared_atomics<<<1, 128>>>(k);

@@ -136,3 +136,21 @@ void kept(float *p, float **rows, int n)
     kept_in_local_memory<<<1, 32>>>(p, n);
     kept_in_shared_memory<<<1, 32>>>(p, rows, n);
 }
+
+__global__ void volume(cudaPitchedPtr from, cudaExtent extent)
+{
+    char *slices = (char *)from.ptr;
+    size_t slice = from.pitch * extent.height;
+    for (int z = 0; z < extent.depth; ++z) {
+        float *row = (float *)(slices + z * slice + blockIdx.x * from.pitch);
+        row[threadIdx.x] = 1.f;  // expect: from.ptr store sectors=4..5
+    }
+}
+
+void allocate()
+{
+    cudaPitchedPtr room;
+    cudaExtent extent = make_cudaExtent(256, 64, 32);
+    cudaMalloc3D(&room, extent);
+    volume<<<64, 64>>>(room, extent);
+}

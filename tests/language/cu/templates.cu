@@ -302,3 +302,90 @@ __global__ void methods_of_specialisations(double *out, double *in)
 }
 
 void methods(double *p, double *q) { methods_of_specialisations<<<1, 64>>>(p, q); }
+
+template <typename T, int N> static __global__ void declared_only(T *);
+template <> __global__ void declared_only<float, 2>(float *out)
+{
+    out[2 * threadIdx.x] = 0;  // expect: out store sectors=8
+}
+template <> __global__ void declared_only<double, 1>(double *out)
+{
+    out[threadIdx.x] = 0;  // expect: out store sectors=8
+}
+template <> __global__ void declared_only<short, 3>(short *out)
+{
+    out[threadIdx.x] = 0;  // expect: out store sectors=2
+}
+
+template <typename T> void declared_of(T *p)
+{
+    declared_only<T, 2><<<1, 64>>>(p);
+}
+
+void declared(float *p, double *q)
+{
+    declared_only<float, 2><<<1, 64>>>(p);
+    declared_only<double, 1><<<1, 64>>>(q);
+}
+
+struct Sizes {
+    using size_type = unsigned char;
+    using index_type = unsigned long;
+};
+template <class K> struct Table {
+    using size_type = Sizes::size_type;
+    using index_type = typename Sizes::index_type;
+    K *keys;
+    index_type *at;
+    size_type *counts;
+};
+template <class K, class S, class I> __global__ void fill_table(K *keys, S *counts, I *at)
+{
+    int i = threadIdx.x;
+    keys[i] = 0;    // expect: keys store sectors=2
+    counts[i] = 0;  // expect: counts store sectors=1
+    at[i] = 0;      // expect: at store sectors=8
+}
+template <class K> struct DeviceTable : Table<K> {
+    using base = Table<K>;
+    using size_type = typename base::size_type;
+    using index_type = typename base::index_type;
+    void fill();
+    void again() const
+    {
+        fill_table<K, size_type, index_type><<<1, 96>>>(base::keys, base::counts, base::at);
+    }
+};
+template <class K> void DeviceTable<K>::fill()
+{
+    fill_table<K, size_type, index_type><<<1, 64>>>(this->keys, this->counts, this->at);
+}
+template struct DeviceTable<short>;
+struct ShortTable : DeviceTable<short> {
+    void more()
+    {
+        again();
+        fill_table<short, size_type, index_type><<<1, 32>>>(keys, counts, at);
+    }
+};
+
+namespace kinds {
+using two = unsigned short;
+struct Pair { float x, y; };
+namespace wide { using eight = double; }
+}
+template <typename T> __global__ void of_kind(T *out)
+{
+    out[threadIdx.x] = T();  // expect: out store sectors=2 @T=kinds::two; out store sectors=8 @T=kinds::Pair; out store sectors=8 @T=kinds::wide::eight
+}
+template <typename T> void launch_kind(T *p) { of_kind<T><<<1, 64>>>(p); }
+#define WITH(T, KIND, ...) { using T = KIND; __VA_ARGS__ }
+
+void by_directive(void *p)
+{
+    using namespace kinds;
+    using namespace kinds::wide;
+    WITH(T, two, launch_kind((T *)p);)
+    WITH(T, Pair, launch_kind((T *)p);)
+    WITH(T, eight, launch_kind((T *)p);)
+}

@@ -131,7 +131,39 @@ def _local_aliases(
             around = around or {a.id for a in values.scopes.around(use)}
             if alias.scope.id in around:
                 found[name] = plain_uses(alias.source, context)
+        if name not in found and name not in names and _is_of_classes(values, name):
+            owner = _class_around(values, use)
+            if owner:
+                found[name] = f"typename {owner}::{name}"
     return found
+
+
+def _is_of_classes(values: HostValues, name: str) -> bool:
+    """Whether only classes give the name to types, and by aliases."""
+    aliases = values.types.aliases(name)
+    inside = all(alias.scope.type == "field_declaration_list" for alias in aliases)
+    return bool(aliases) and inside and not values.types.is_class(name)
+
+
+def _class_around(values: HostValues, use: Node) -> str:
+    """The class whose member function ``use`` is in, as its own code calls it: of
+    ``void Map<K>::run()`` it is ``Map<K>``.  Empty if its types can only be lexically around."""
+    for around in values.scopes.around(use):
+        if around.type == "function_definition":
+            declarator = around.child_by_field_name("declarator")
+            named = declarator.child_by_field_name("declarator") if declarator else None
+            if named is not None and named.type == "qualified_identifier":
+                return node_text(named).rpartition("::")[0]
+        elif around.type in ("struct_specifier", "class_specifier"):
+            bases = [child for child in around.children if child.type == "base_class_clause"]
+            name, holder = node_text(around.child_by_field_name("name")), around.parent
+            if not bases or holder is None:
+                return ""
+            if holder.type != "template_declaration":
+                return name
+            parameters = expressions(holder.child_by_field_name("parameters"))
+            return f"{name}<{', '.join(map(declared_name, parameters))}>"
+    return ""
 
 
 def _qualified(
@@ -148,4 +180,23 @@ def _qualified(
         around = [path for path in paths if path and path == here[: len(path)]]
         if around:
             found[name] = "::".join([*max(around, key=len), name])
+        elif all(path == paths[0] for path in paths) and _is_used(values, paths[0], use):
+            found[name] = "::".join([*paths[0], name])
     return found
+
+
+def _is_used(values: HostValues, path: list[str], use: Node) -> bool:
+    """Whether a ``using namespace`` around ``use`` names the namespace."""
+    around: set[int] | None = None
+    for node in values.scopes.occurrences(path[-1]):
+        directive = node.parent
+        while directive is not None and directive.type == "qualified_identifier":
+            directive = directive.parent
+        if directive is None or directive.type != "using_declaration":
+            continue
+        if directive.start_byte > use.start_byte or "namespace" not in node_text(directive):
+            continue
+        around = around or {a.id for a in values.scopes.around(use)}
+        if directive.parent is not None and directive.parent.id in around:
+            return True
+    return False

@@ -45,7 +45,8 @@ def _associated(
     scopes: dict[int, index.Scope] = {}
     for type_ in _classes(arguments):
         if isinstance(type_, types.Scalar):
-            scope: index.Scope | None = getattr(type_.enum, "scope", None)
+            home = getattr(type_.enum, "scope", None)
+            scope = home if isinstance(home, index.Scope) else None  # None: a header's type
         else:
             source = session.records.source(type_)
             scope = source.entry.scope if source is not None else session.top

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from coalescecheck.frontend.ctypes_lp64 import SMALL_FLOATS
 from coalescecheck.frontend.rewrite.types import (
     NULLPTR,
     Array,
     CType,
+    Enumeration,
     Field,
     Layout,
     Pointer,
@@ -55,7 +57,13 @@ _SCALARS = {
     "byte": "unsigned char",
     "cudaTextureObject_t": "unsigned long long",
     "cudaSurfaceObject_t": "unsigned long long",
-    "cudaStream_t": "unsigned long long",
+    **dict.fromkeys(
+        "cudaStream_t cudaEvent_t cudaArray_t cudaMemPool_t cudaGraph_t cudaGraphExec_t ncclComm_t "
+        "cublasHandle_t cusparseHandle_t cusolverDnHandle_t cudnnHandle_t "
+        "curandGenerator_t".split(),
+        "unsigned long long",  # pointers that a struct may hold beside what a kernel uses
+    ),
+    "cufftHandle": "int",
     "cudaError_t": "int",
     "__half": "__half",
     "half": "__half",
@@ -63,10 +71,8 @@ _SCALARS = {
     "nv_bfloat16": "__nv_bfloat16",
     "__nv_bfloat16_raw": "unsigned short",
     "__half_raw": "unsigned short",
-    "__nv_fp8_e4m3": "unsigned char",
-    "__nv_fp8_e5m2": "unsigned char",
-    "__nv_fp8_storage_t": "unsigned char",
 }
+_OF_BYTES = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int"}
 
 # vector_types.h: base name -> (C element, element size)
 _VECTOR_ELEMENTS = {
@@ -123,6 +129,20 @@ _CURAND_NAMES = {
     "curandStatePhilox4_32_10_t": "curandStatePhilox4_32_10",
     "curandStatePhilox4_32_10": "curandStatePhilox4_32_10",
 }
+_SIZE = Scalar("unsigned long")
+# driver_types.h: what cudaMalloc3D and cudaMallocPitch give, and what 3D copies are told
+_STRUCTS: dict[str, dict[str, CType]] = {
+    "cudaPitchedPtr": {
+        "ptr": Pointer(Scalar("void")), "pitch": _SIZE, "xsize": _SIZE, "ysize": _SIZE,
+    },
+    "cudaExtent": {"width": _SIZE, "height": _SIZE, "depth": _SIZE},
+    "cudaPos": {"x": _SIZE, "y": _SIZE, "z": _SIZE},
+}  # fmt: skip
+# no arithmetic type here: what is computed in them is no address
+_WIDE = {
+    name: f"{name.removesuffix('_t')}_t"
+    for name in ("__int128", "__int128_t", "unsigned __int128", "__uint128_t")
+} | {"unsigned __int128": "__uint128_t"}
 _PAIRS = {
     "half2": ("__half2", "__half"),
     "__half2": ("__half2", "__half"),
@@ -136,12 +156,23 @@ def builtin_type(name: str) -> CType | None:
     """The type a CUDA or standard header gives ``name``; None if it is not one of them."""
     if name in _SCALARS:
         return Scalar(_SCALARS[name])
+    if name in SMALL_FLOATS:
+        storage = _OF_BYTES[SMALL_FLOATS[name]]
+        if name.endswith("storage_t"):
+            return Scalar(storage)
+        return Scalar(storage, Enumeration(True, name))  # a type that is no other one
     if name == "dim3":
         return _vector("dim3", "unsigned int", 4, 3)
     if name in _PAIRS:
         cname, half = _PAIRS[name]
         fields = [Field("x", Scalar(half)), Field("y", Scalar(half))]
         return Record(cname, Layout(cname, fields=fields, align=4))
+    if name in _WIDE:
+        halves = [Field("low", Scalar("unsigned long")), Field("high", Scalar("long"))]
+        return Record(_WIDE[name], Layout(_WIDE[name], fields=halves, align=16))
+    if name in _STRUCTS:
+        fields = [Field(member, type_) for member, type_ in _STRUCTS[name].items()]
+        return Record(name, Layout(name, fields=fields))
     if name in _ALIASES:
         return builtin_type(_ALIASES[name]) or Scalar(_ALIASES[name])
     if name in ("curandDirectionVectors32_t", "curandDirectionVectors64_t"):
@@ -158,6 +189,14 @@ def builtin_type(name: str) -> CType | None:
     if name == "va_list":
         return Pointer(Scalar("void"))
     return None
+
+
+def is_storage(type_: CType, member: str) -> bool:
+    """Whether ``member`` is all there is in a header's struct that is a scalar here: of a
+    ``__nv_fp8_e4m3`` it is ``__x``, of a ``__half_raw`` ``x``."""
+    if not isinstance(type_, Scalar) or member not in ("x", "__x"):
+        return False
+    return type_.name in (*_OF_BYTES.values(), "__half", "__nv_bfloat16")
 
 
 def _vector(name: str, element: str, size: int, count: int) -> Record:

@@ -60,6 +60,8 @@ def tile_of(session: Session, name: str, arguments: list[Node], env: Env) -> CTy
     """The group type of a template ``name`` applied to ``arguments``."""
     if name in _REDUCERS and arguments:
         return GroupType("operator")
+    if name == "block_tile_memory":
+        return GroupType("memory")
     if name != "thread_block_tile" or not arguments:
         return None
     size = session.expressions.constant(arguments[0], env)
@@ -82,7 +84,7 @@ def function(
     session: Session, callee: Node, name: str, arguments: list[Ex], node: Node, env: Env
 ) -> Ex | None:
     """A function of the cooperative groups namespace; None if it is none."""
-    if name in _MAKERS and not arguments:
+    if name in _MAKERS and (not arguments or name == "this_thread_block"):  # its tiles' memory
         return Ex("0", _MAKERS[name], pure=True)
     if name == "tiled_partition" and arguments and isinstance(arguments[0].type, GroupType):
         explicit = session.calls.explicit_arguments(callee)
@@ -118,7 +120,7 @@ def method(session: Session, group: GroupType, name: str, arguments: list[Ex], n
         return integer(0)  # a token; the wait for it is the barrier
     if name in ("sync", "barrier_wait"):
         return _sync(session, group, node)
-    if name in _SHUFFLES and arguments and group.kind == "tile":
+    if name in _SHUFFLES and arguments and group.kind == "tile" and group.size <= 32:
         width = [integer(group.size)] if group.size else []
         called = session.intrinsics.call(
             _SHUFFLES[name], [_FULL, *arguments, *width], node, session.top_env
@@ -149,6 +151,8 @@ def method(session: Session, group: GroupType, name: str, arguments: list[Ex], n
 
 def _sync(session: Session, group: GroupType, node: Node) -> Ex:
     name = {"block": "__syncthreads", "grid": "__grid_sync"}.get(group.kind, "__syncwarp")
+    if group.size > 32:  # a tile of several warps
+        name = "__syncthreads"
     if name == "__grid_sync":
         return session.opaque_named(name, [], types.VOID, node)
     called = session.intrinsics.call(name, [], node, session.top_env)

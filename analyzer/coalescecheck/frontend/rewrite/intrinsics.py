@@ -84,6 +84,8 @@ class Intrinsics:
         if any(isinstance(a.type, types.Record) for a in arguments) and name in MATH_ON_VECTORS:
             return None  # helper_math.h's, which is not here
         if name in ("min", "max", "umin", "umax", "llmin", "llmax", "ullmin", "ullmax"):
+            if len(arguments) != 2:
+                return None  # a function of a header that is not here, such as that of a vector
             return self._extremum(name[-3:], arguments, node, env)
         if name in ("abs", "labs", "llabs") and len(arguments) == 1:
             return self._absolute(arguments[0], node, env)

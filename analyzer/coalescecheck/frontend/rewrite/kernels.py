@@ -94,14 +94,25 @@ def _of_scope(
             continue
         seen.add(id(entry))
         match entry:
-            case index.FunctionEntry() if entry.body is not None and is_kernel(entry.node):
-                yield entry, owners
+            case index.FunctionEntry() if is_kernel(entry.node):
+                if entry.body is not None or _is_specialised_only(entry):
+                    yield entry, owners
             case index.NamespaceEntry(inner=Scope() as inner):
                 yield from _of_scope(inner, owners, seen)
             case index.RecordEntry() if b"__global__" in (entry.node.text or b""):
                 yield from _of_scope(index.members(entry), (*owners, entry), seen)
             case _:
                 pass
+
+
+def _is_specialised_only(entry: FunctionEntry) -> bool:
+    """Whether it is a template's first declaration, and only specialisations have a body."""
+    if entry.arguments is not None or not any(entry.heads):
+        return False
+    others = _others(entry)
+    general = [other for other in others if other.arguments is None and any(other.heads)]
+    defined = any(o.body is not None and o.arguments is not None for o in others)
+    return defined and general[0] is entry and all(other.body is None for other in general)
 
 
 def is_kernel(node: Node) -> bool:
@@ -232,9 +243,10 @@ def rewrite_kernel(unit: Unit, decl: KernelDecl, template_args: Mapping[str, str
     session.output.write(out)
     bounds = _launch_bounds(session, [entry], inner)
     shown = {p.name: _shown(unit, template_args[p.name]) for p in head if p.name in template_args}
+    named = syntax.declared_name(entry.declarator) if special is not None else None
     return KernelC(
         decl.name,
-        decl.span,
+        decl.span if named is None else unit.locate(named.start_byte),
         shown,
         cname,
         out.text(),

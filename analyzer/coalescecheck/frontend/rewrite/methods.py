@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import groups, index, library, syntax, types
 from coalescecheck.frontend.rewrite.associated import with_associated
-from coalescecheck.frontend.rewrite.builtin_types import has_operators
+from coalescecheck.frontend.rewrite.builtin_types import has_operators, is_storage
 from coalescecheck.frontend.rewrite.emit import Mark, Piece, plain
 from coalescecheck.frontend.rewrite.env import Env, Found
 from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, dereferenced
@@ -67,6 +68,8 @@ class Methods:
                 static = self._s.naming.of_found(found, node, env, expected)
                 if static is not None:
                     return static
+        if isinstance(base.type, types.Scalar) and is_storage(base.type, name):
+            return replace(base, type=replace(base.type, enum=None))
         if isinstance(base.type, types.GroupType):
             return self._s.say_opaque(f"member `{name}`", [], types.UNKNOWN, node)
         if base.lvalue and not base.pure:
@@ -329,7 +332,18 @@ class Methods:
         candidates = self._s.names.functions(env, name, methods=False)
         kinds = [ex.type for ex in operands]
         candidates = with_associated(self._s, candidates, name, kinds, env)
+        if not any(isinstance(types.strip(kind), types.Record) for kind in kinds):
+            candidates = [(e, f) for e, f in candidates if self._is_for_one(e, kinds, f.env)]
         return self._s.overloads.choose(candidates, [ex.passed for ex in operands], [], env)
+
+    def _is_for_one(self, entry: FunctionEntry, kinds: Sequence[CType], home: Env) -> bool:
+        """Whether one of the operand types is that of a parameter: for an enumeration no others
+        are candidates (over.match.oper), whatever else it converts to."""
+        if entry.head:
+            return True
+        wanted = (self._s.overloads.parameter_type(p, home) for p in parameter_nodes(entry))
+        own = [types.strip(kind) for kind in kinds]
+        return any(types.strip(type_) in own for type_ in wanted)
 
     def assignment(self, sign: str, target: Ex, value: Ex, node: Node, env: Env) -> Ex | None:
         """``target sign value`` by a user-defined assignment operator."""

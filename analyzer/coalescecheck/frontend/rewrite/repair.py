@@ -19,7 +19,7 @@ from coalescecheck.frontend.suspects import Suspects, suspects
 
 # what is replaced (a pattern's last group, or all of it), and by what
 _SUBSTITUTES = (
-    (re.compile(rb"\b(?:__align__|__builtin_align__)(?=\s*\()"), b"alignas"),
+    (re.compile(rb"\b(?:__align__|__builtin_align__|__CUDA_ALIGN__)(?=\s*\()"), b"alignas"),
     # `[=] __device__ (int i) {…}`: the grammar has no specifiers there
     (re.compile(rb"\]\s*((?:(?:__device__|__host__|__forceinline__)\s*)+)(?=[({])"), b""),
     # `__host__ __device__ operator int()`: after two words it takes `operator` for a type
@@ -67,6 +67,8 @@ _SUBSTITUTES = (
         ),
         b"",
     ),
+    # `x.template at(i)` without arguments, which they would follow from
+    (re.compile(rb"(?:\.|->|::)\s*(template)\s+\w+\s*\("), b""),
     (re.compile(rb"\b__typeof__\b"), b"decltype"),
     (re.compile(rb"\b__const__(?!\w)"), b"const"),
     (re.compile(rb"\b__volatile__(?!\w)"), b"volatile"),

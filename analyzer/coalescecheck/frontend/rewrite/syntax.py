@@ -285,7 +285,8 @@ def sequence_at(node: Node) -> Node | None:
         return None
     if len(node.text) > _LONGEST_SEQUENCE:
         return None
-    return _statement_at(node.text[1:-1], node.start_byte + 1)
+    source = node.text[1:-1].lstrip()
+    return _statement_at(source, node.end_byte - 1 - len(source))
 
 
 @lru_cache(maxsize=64)

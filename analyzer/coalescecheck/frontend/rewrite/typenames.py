@@ -46,8 +46,12 @@ class TypeNames:
     def type(self, node: Node, env: Env) -> CType:
         """The type a type node (without declarator) names."""
         match node.type:
-            case "primitive_type" | "sized_type_specifier":
-                return self._words(node, env)
+            case "primitive_type":
+                return self._words(text(node).split(), node, env)
+            case "sized_type_specifier":  # `unsigned short const` holds the qualifier
+                inside = ("type_qualifier", "comment")
+                words = [text(c) for c in node.children if c.type not in inside]
+                return self._with_qualifiers(self._words(words, node, env), node)
             case "type_identifier" | "identifier" | "namespace_identifier" | "field_identifier":
                 return self._named(text(node), node, env)
             case "qualified_identifier":
@@ -172,11 +176,10 @@ class TypeNames:
             return base
         return types.qualified(base, const="const" in words, volatile="volatile" in words)
 
-    def _words(self, node: Node, env: Env) -> CType:
-        words = text(node).split()
+    def _words(self, words: list[str], node: Node, env: Env) -> CType:
         if len(words) == 1 and words[0] in ("int", "float", "double", "char", "bool", "void"):
             return types.Scalar(words[0])
-        known = builtin_type(words[0]) if len(words) == 1 else None
+        known = builtin_type(" ".join(words)) if len(words) < 3 else None
         if known is not None:
             return known
         if not set(words) <= _WORDS:
@@ -439,10 +442,24 @@ class TypeNames:
         return local.type if refers else None
 
     def _enum(self, node: Node, env: Env) -> CType:
-        body = node.child_by_field_name("body")
+        body, name = node.child_by_field_name("body"), node.child_by_field_name("name")
+        if body is None and name is not None and node.child_by_field_name("base") is None:
+            return self._declared_enum(name, env)
         if body is not None and env.function is not None:
             self._s.local_names.local_enum(node, env)
         return self.enum_type(node, env)
+
+    def _declared_enum(self, name: Node, env: Env) -> CType:
+        """The type of ``enum E`` where it is no definition; a variable hides it from all else."""
+        if name.type != "type_identifier":
+            return self.type(name, env)
+        at: Env | None = env
+        while at is not None and (found := self._s.names.find(at, text(name))) is not None:
+            type_ = self.of_found(found, env)
+            if type_ is not None:
+                return type_
+            at = at.parent
+        return self._unknown(text(name), name, env)
 
     def enum_type(self, node: Node, env: Env) -> CType:
         """The type of an enumeration: an integer type that overloads tell from all others.

@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from tree_sitter import Node
 
 from coalescecheck.frontend.host.pointers import is_misaligned
-from coalescecheck.frontend.host.scopes import Declaration, ancestors, expressions, node_text
+from coalescecheck.frontend.host.scopes import (
+    Declaration,
+    ancestors,
+    expressions,
+    node_text,
+    parameters,
+)
 
 if TYPE_CHECKING:
     from coalescecheck.frontend.host.values import HostValues
@@ -104,7 +110,11 @@ def _held(
 
 
 def _made(values: HostValues, node: Node) -> Iterator[tuple[str, Node | None]]:
-    """``Pair{3, p}`` and ``Pair(3, p)``."""
+    """``Pair{3, p}`` and ``Pair(3, p)``, and ``{3, p}`` for a parameter of that class."""
+    if node.type == "initializer_list":
+        for class_name in _taken(values, node):
+            yield from _listed(values, class_name, node)
+        return
     if node.type == "compound_literal_expression":
         listed, of = node.child_by_field_name("value"), node.child_by_field_name("type")
     elif node.type == "call_expression":
@@ -113,6 +123,19 @@ def _made(values: HostValues, node: Node) -> Iterator[tuple[str, Node | None]]:
         return
     if listed is not None and of is not None:
         yield from _listed(values, node_text(of), listed)
+
+
+def _taken(values: HostValues, argument: Node) -> dict[str, None]:
+    """The types of the parameter that an argument is for, in all functions of the called name."""
+    listed = argument.parent
+    call = listed.parent if listed is not None else None
+    function = call.child_by_field_name("function") if call is not None else None
+    if listed is None or function is None:
+        return {}
+    index = next(i for i, e in enumerate(expressions(listed)) if e == argument)
+    name = node_text(function).split("<")[0].rsplit("::", 1)[-1].strip()
+    found = (parameters(holder)[index : index + 1] for holder in values.scopes.functions(name))
+    return {node_text(p.child_by_field_name("type")): None for each in found for p in each}
 
 
 def _assigned(values: HostValues, declared: Declaration) -> Iterator[tuple[str, Node | None]]:

@@ -399,3 +399,10 @@ def test_macros_of_the_compiler_can_be_undefined() -> None:
     text = "#ifdef __CUDACC__\nint a;\n#endif\nint b = X;\n"
     unit = preprocess("k.cu", text, undefines=["__CUDACC__", "X", "GONE"], defines=["X=1"])
     assert unit.code.decode().split() == "int b = 1;".split()
+
+
+def test_what_the_preprocessor_writes_itself_is_text_like_any_other() -> None:
+    """The date comes as a token of the library's own."""
+    code = code_of("#define WHEN __DATE__ __TIME__\nconst char *a = WHEN; int b = 1;")
+    assert code.startswith('const char *a = "')
+    assert code.endswith("int b = 1;")

@@ -60,10 +60,16 @@ def _bodies(tokens: Sequence[Token]) -> list[tuple[int, int] | None]:
     bodies: list[tuple[int, int] | None] = []
     near: Token | None = None
     for token in reversed(tokens):
-        if token.body is not None or (near is not None and near.lineno != token.lineno):
+        body = _body(token)
+        if body is not None or (near is not None and near.lineno != token.lineno):
             near = token
-        bodies.append(near.body if near is not None and token.expanded_from else None)
+        bodies.append(_body(near) if near is not None and token.expanded_from else None)
     return bodies[::-1]
+
+
+def _body(token: Token) -> tuple[int, int] | None:
+    found: tuple[int, int] | None = getattr(token, "body", None)  # pcpp's own tokens have none
+    return found
 
 
 def _text(token: Token, files: Sequence[FilePlaces]) -> str:

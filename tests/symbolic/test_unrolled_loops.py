@@ -194,3 +194,27 @@ def test_what_many_iterations_rely_on_is_told_once() -> None:
     found = [r for r in results(body, parameters="float *o, int w") if r.array == "o"][-1]
     assert "0 <= unsigned values made of w < 2**32" in found.assumptions
     assert len(found.assumptions) <= 2
+
+
+def test_what_later_iterations_read_again_needs_no_shared_memory(tmp_path: Path) -> None:
+    """Iterations 0, 2, 4 and 6 read the same 32 floats, which a register would keep."""
+    path = tmp_path / "k.cu"
+    path.write_text(
+        """
+__global__ void k(const float *a, float *o) {
+    int at[8];
+    for (int i = 0; i < 8; i++)
+        at[i] = threadIdx.x + i % 2 * 32;
+    float s = 0;
+    for (int i = 0; i < 8; i++)
+        s += a[blockIdx.x * 64 + at[i]];
+    o[blockIdx.x * 32 + threadIdx.x] = s;
+}
+void run(float *a, float *o) { k<<<1000, 32>>>(a, o); }
+"""
+    )
+    (kernel,) = coalescecheck.analyze(path).kernels
+    (traffic,) = (t for t in kernel.array_traffic if t.name == "a")
+    assert traffic.requested.exact == 1000 * 8 * 4
+    assert traffic.needed is not None
+    assert traffic.needed.exact == 0

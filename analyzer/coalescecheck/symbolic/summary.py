@@ -362,7 +362,8 @@ class _Summarizer:
         if requested and result.assumptions:
             requested = replace(requested, assumed=True)
         needed = result.totals.ideal if result.totals else None
-        if result.pattern == "broadcast" or any(map(self._repeats, questions)):
+        returns = any(map(self._repeats, questions)) or _comes_back(questions)
+        if result.pattern == "broadcast" or returns:
             needed = Total(0, 0)  # served at once for all lanes, or by a register
         if footprint is not None:
             result = replace(result, unique_sectors=footprint.unique)
@@ -464,6 +465,12 @@ class _Summarizer:
             requests_per_access=max(len(access.pieces), 1),
             totals=no_requests(certainty).totals if requests == 0 else None,
         )
+
+
+def _comes_back(questions: list[Question]) -> bool:
+    """Whether two iterations that are counted one by one have one address."""
+    single = [(q.reach.piece, q.reach.address) for q in questions if q.reach.turns]
+    return len(set(single)) < len(single)
 
 
 def _count(values: Range, ideal: float | None, formula: str | None) -> Count:

@@ -134,8 +134,8 @@ void run(float *o, float *a) { k<<<1, 32>>>(o, a); }
 """,
     )
     assert store.loops == (
-        "loop at line 7: 4 iterations, counted one by one (shown: iteration 0)",
         "loop at line 6 (iteration k6): up to 9 iterations",
+        "loop at line 7: 4 iterations, counted one by one (shown: iteration 0)",
     )
     # what the iteration's number tells all about is said for all of them
     assert [text.partition(":")[0] for text in load.loops] == [

@@ -31,11 +31,13 @@ class LoopInfo:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Iteration ``number``, from 0, of a loop that is gone through one by one, at most ``of``."""
+    """Iteration ``number``, from 0, of a loop that is gone through one by one, at most ``of``.
+    ``depth`` is the number of other loops, with a :class:`LoopInfo`, around it."""
 
     span: Span
     number: int
     of: int
+    depth: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,9 +50,11 @@ class Texts:
 
     @staticmethod
     def loops(reach: Reach) -> tuple[str, ...]:
-        """The loops around an access."""
-        single = (_turn(turn) for turn in reach.turns)
-        return (*single, *(_loop(info.span.line, info.limit) for info in reach.loops))
+        """The loops around an access, outermost first."""
+        texts = [_loop(info.span.line, info.limit) for info in reach.loops]
+        for turn in reversed(reach.turns):
+            texts.insert(turn.depth, _turn(turn))
+        return tuple(texts)
 
 
 def _loop(line: int, limit: int | None) -> str:

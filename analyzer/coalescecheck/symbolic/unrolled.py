@@ -86,7 +86,7 @@ class Unroller:
         current: State | None = state
         it.frames.append(frame)
         for turn in range(times):
-            it.turns.append(Turn(stmt.span, turn, times))
+            it.turns.append(Turn(stmt.span, turn, times, len(it.loops)))
             if stmt.test_first:
                 current = self._tested(stmt, current, left)
             current = self._iteration(stmt, frame, current)

@@ -26,6 +26,7 @@ def outside_of(values: Values, loops: Sequence[Frame], state: State) -> State:
     apart = any(ctx.varying(c) for c in state.path[len(outermost.entry) :])
     first = outermost.info.counter if outermost.info is not None else 0
     known: dict[int, Form] = {}
+    done: dict[int, Form] = {}  # of all variables: each finds its symbols in ``known`` first
 
     def left(form: Form) -> Form:
         for g in sorted(ctx.leaves(form) & ctx.uniform):
@@ -33,7 +34,7 @@ def outside_of(values: Values, loops: Sequence[Frame], state: State) -> State:
                 symbol = ctx.generators[g]
                 if isinstance(symbol, Symbol) and _is_of_an_iteration(symbol, apart):
                     known[g] = ctx.fresh(_outside(symbol, apart))
-        return ctx.substitute(form, known)
+        return ctx.substitute(form, known, done)
 
     def left_value(form: Form) -> Form:
         if apart and values.is_floating(form):

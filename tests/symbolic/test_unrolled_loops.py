@@ -118,6 +118,33 @@ def test_a_step_that_differs_between_the_iterations_is_none_of_the_access() -> N
     assert [r.lane_stride_bytes for r in differing] == [None]
 
 
+def test_an_access_is_a_broadcast_only_if_every_iteration_is() -> None:
+    """Lanes step by 0, 16, 32 and 48 bytes: the first iteration alone is one sector for all."""
+    found = results(f"{TX} int q[4]; {EACH} q[i] = 4 * i * tx; {EACH} o[q[i]] = 1;")
+    (store,) = (r for r in found if r.array == "o")
+    assert store.sectors is not None
+    assert (store.sectors.min, store.sectors.max, store.pattern) == (1, 32, "irregular")
+
+
+def test_one_place_in_and_after_a_loop_is_told_where_it_is(tmp_path: Path) -> None:
+    """The same question, asked for an access of single iterations and for one outside."""
+    inside, after = _analysed(
+        tmp_path,
+        """
+__global__ void k(float *o) {
+    int q[1];
+    for (int i = 0; i < 1; i++)
+        q[i] = threadIdx.x;
+    for (int i = 0; i < 1; i++)
+        o[q[i]] = 1;
+    o[threadIdx.x] = 1;
+}
+void run(float *o) { k<<<1, 32>>>(o); }
+""",
+    )
+    assert [bool(r.loops) for r in (inside, after)] == [True, False]
+
+
 def test_loops_say_that_their_iterations_were_counted_one_by_one(tmp_path: Path) -> None:
     (load, store) = _analysed(
         tmp_path,

@@ -51,13 +51,13 @@ class LoopSolver:
         if solved is None:  # its body never comes to a second iteration: ``do { } while (0)``
             return self._unroller.run(stmt, state, 1)
         first, iteration, info, exact = solved
+        info.steady = exact or all(falls(self._ctx, c, info.counter) for c in info.entry)
         if self._unroller.helps(info, self._it.steps - steps):
             summed = before.reaches()
             before.restore()
             after = self._unroller.unrolled(stmt, state, info)
             before.replace(self._unroller.better(summed, before.reaches(), mark))
             return after
-        info.steady = exact or all(falls(self._ctx, c, info.counter) for c in info.entry)
         endless = first.condition == op.ONE and not _may_wrap(stmt.condition)
         trips = None if iteration.exits else self._trips(stmt, info, exact)
         return self._after(stmt, state, trips, iteration, info, assigned, endless)

@@ -284,7 +284,9 @@ class _Summarizer:
     ) -> AccessResult:
         """The numbers of one access; what is asked again, such as ``a[i]`` twice in one place, is
         answered once."""
-        reached = [(r.piece, r.address, r.path, r.fits, *map(id, r.loops)) for r in reaches]
+        reached = [
+            (r.piece, r.address, r.path, r.fits, r.turns, *map(id, r.loops)) for r in reaches
+        ]
         kind = (access.op, access.kind, access.pieces, access.may_hit_l1, access.lanes_asked)
         key = (*kind, array, space, *reached)
         known = self._answers.get(key)
@@ -379,11 +381,10 @@ class _Summarizer:
     ) -> AccessResult:
         question = questions[0]
         space, width = question.target.space, question.target.width
-        gathers = self._gathers(question)
-        stride = None if gathers else self._common_stride(questions)
-        same = not question.split.lanes.terms or (
-            not gathers and not self._ctx.varying(question.split.lanes)
-        )
+        copies = [q for q in questions if q.reach.piece == question.reach.piece]
+        gathers = any(map(self._gathers, copies))
+        stride = None if gathers else self._common_stride(copies)
+        same = all(map(self._is_same, copies))
         banked = space in (Space.SHARED, Space.CONSTANT)
         units = _count(outcome.units, outcome.ideal, outcome.formula)
         return AccessResult(
@@ -418,9 +419,14 @@ class _Summarizer:
             else sample_lanes(self._counter, question),
         )
 
-    def _common_stride(self, questions: list[Question]) -> Stride:
+    def _is_same(self, question: Question) -> bool:
+        """Whether all lanes of a warp have one address."""
+        lanes = question.split.lanes
+        known = not self._gathers(question) and not self._ctx.varying(lanes)
+        return not lanes.terms or known
+
+    def _common_stride(self, copies: list[Question]) -> Stride:
         """The lane step of all copies of a piece, where they have one."""
-        copies = [q for q in questions if q.reach.piece == questions[0].reach.piece]
         first, *others = map(self._lane_stride, copies)
         return first if all(other == first for other in others) else None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import coalescecheck
+from coalescecheck.analysis import AccessResult
 
 KERNELS = """
 __global__ void forever(float *a)
@@ -96,10 +97,7 @@ void run(float *a, int n) { eight<<<1, 32>>>(a, n); }
 
 def test_lanes_that_stay_in_an_endless_loop_do_not_come_out_of_the_function(tmp_path: Path) -> None:
     """Lanes 0 to 7 are one sector; that all 32 arrive, with 4 sectors, must not be said."""
-    path = tmp_path / "k.cu"
-    path.write_text(STAYING)
-    (kernel,) = coalescecheck.analyze(path).kernels
-    (store,) = kernel.accesses
+    store = _store(tmp_path, STAYING)
     assert store.sectors is not None
     assert store.sectors.min <= 1
     assert store.certainty != "exact" or store.sectors.max == 1
@@ -128,9 +126,15 @@ void run(float *a, int n) { escape<<<1, 32>>>(a, n); }
 
 
 def test_lanes_that_return_from_an_endless_loop_all_come_out(tmp_path: Path) -> None:
-    path = tmp_path / "k.cu"
-    path.write_text(LEAVING)
-    (kernel,) = coalescecheck.analyze(path).kernels
-    (store,) = kernel.accesses
+    store = _store(tmp_path, LEAVING)
     assert store.sectors is not None
     assert (store.certainty, store.sectors.min, store.sectors.max) == ("exact", 4, 4)
+
+
+def _store(tmp_path: Path, text: str) -> AccessResult:
+    """The one access of the one kernel in ``text``."""
+    path = tmp_path / "k.cu"
+    path.write_text(text)
+    (kernel,) = coalescecheck.analyze(path).kernels
+    (store,) = kernel.accesses
+    return store

@@ -45,6 +45,7 @@ class PieceCounter:
         self._parameters = ParameterCounter(ctx, counter, written.symbols, self._requests, givable)
         self._ranges = RangeCounter(ctx, counter, written, self._requests)
         self._outcomes: dict[object, Outcome] = {}
+        self._inside: dict[object, edges.Inside] = {}
 
     def question(
         self,
@@ -81,14 +82,17 @@ class PieceCounter:
         )
 
     def _away(self, question: Question) -> edges.Inside:
-        ranges = question.ranges
-        return edges.inside(
-            self._ctx,
-            question.reach.address,
-            lambda g, s: is_known(g, s, ranges),
-            self._counter.least_spread,
-            self._counter.trials.where(question.conditions.known),
-        )
+        ranges, address = question.ranges, question.reach.address
+        met = self._counter.trials.where(question.conditions.known)
+        key = (address, tuple(ranges.items()), met)
+        found = self._inside.get(key)
+        if found is None:
+            spread = self._counter.least_spread
+            found = edges.inside(
+                self._ctx, address, lambda g, s: is_known(g, s, ranges), spread, met
+            )
+            self._inside[key] = found
+        return found
 
     def uncut(self, question: Question) -> list[Question]:
         """The question for the warps that no edge of unknown position cuts, by what the edges

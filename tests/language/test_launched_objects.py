@@ -62,6 +62,21 @@ CASES: dict[str, tuple[str, dict[str, int]]] = {
         f"View v{LIST}; Size s{{8, 9}}; v.size = s; k<<<1, 32>>>(v);",
         {name: value for name, value in ALL.items() if "size" not in name}),
     "a function may change it": (f"View v{LIST}; fill(v); k<<<1, 32>>>(v);", {}),
+    "a function may change a member": (
+        f"View v{LIST}; swap(v.n, m); k<<<1, 32>>>(v);",
+        {name: value for name, value in ALL.items() if name != "n"}),
+    "through its address": (
+        f"View v{LIST}; memset(&v.n, 0, sizeof v.n); k<<<1, 32>>>(v);",
+        {name: value for name, value in ALL.items() if name != "n"}),
+    "to a whole array": (
+        f"View v{LIST}; memcpy(v.strides, d, sizeof v.strides); k<<<1, 32>>>(v);",
+        {"size.w": 1, "size.h": 2, "n": 6}),
+    "to elements by reference": (
+        f"View v{LIST}; swap(v.strides[0], v.strides[2]); k<<<1, 32>>>(v);",
+        {name: value for name, value in ALL.items() if name not in ("strides[0]", "strides[2]")}),
+    "to the next call's": (
+        f"static View v{LIST}; k<<<1, 32>>>(v); v.n++;",
+        {name: value for name, value in ALL.items() if name != "n"}),
     "another file may change it": ("k<<<1, 32>>>(elsewhere);", {}),
     "a vector": (
         "int3 v = make_int3(4, m, 6); vector<<<1, 32>>>(d, v);", {"x": 4, "z": 6}),

@@ -47,6 +47,7 @@ MOVED = {
     "in an object's list": "Pair s{3, d, d + 1}; pair<<<1, 32>>>(s);",
     "in a list by names": "Pair s = {.p = d, .q = d + 1}; pair<<<1, 32>>>(s);",
     "in an object without a name": "pair<<<1, 32>>>(Pair{3, d, d + 1});",
+    "that takes a step in an object": "Pair s{3, d, d}; s.q++; pair<<<1, 32>>>(s);",
     "in a list for a parameter": "pair<<<1, 32>>>({3, d, d + 1});",
     "of another type": "both<<<1, 32>>>((Both *)(d + 1));",
     "in an inner object": "View v{{3, d, d + 1}, {d, d, d}}; view<<<1, 32>>>(v);",

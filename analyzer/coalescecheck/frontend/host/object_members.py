@@ -32,6 +32,8 @@ MOST_ELEMENTS = 16  # of arrays of pointers in objects
 _FILE = ("translation_unit", "namespace_definition")
 # CUDA's vector types, and the functions that make them
 _VECTOR = re.compile(r"(?:make_)?(?:u?(?:char|short|int|long|longlong)|dim)([1-4])")
+# what may change an operand, or an array that it is
+_IN_PLACE = ("pointer_expression", "update_expression", "argument_list", "init_declarator", "ERROR")
 _LISTS = ("initializer_list", "argument_list")
 
 
@@ -68,9 +70,13 @@ def members_of(values: HostValues, node: Node) -> Held:
     elif declared.init is not None:
         given = list(_made(values, declared.init))
     moved = _held([*given, *assigned.items()], values).moved
-    integers = _held([g for g in given if not _changes(g[0], assigned)], values).integers
-    moved = tuple(name.replace("[?]", f"[{i}]") for name in moved for i in _places(name))
     writes = values.writes.of(declared)
+    touched = {w.component: None for w in writes if w.component and w.operator != "init"}
+    changed = {**dict.fromkeys(_used_in_place(values, declared)), **touched, **assigned}
+    integers = _held([g for g in given if not _changes(g[0], changed)], values).integers
+    stepped = {w.component for w in writes if w.operator in ("++", "--")}
+    moved += tuple(n for n in _pointers(values, declared.type) if n in stepped and n not in moved)
+    moved = tuple(name.replace("[?]", f"[{i}]") for name in moved for i in _places(name))
     local = declared.is_constant or declared.scope.type not in _FILE
     if not local or any(w.component is None and w.operator != "init" for w in writes):
         return Held((), moved)
@@ -154,6 +160,18 @@ def _assigned(values: HostValues, declared: Declaration) -> Iterator[tuple[str, 
         yield path, assigned.child_by_field_name("right") if plain else None
 
 
+def _used_in_place(values: HostValues, declared: Declaration) -> Iterator[str]:
+    """Elements and whole arrays of the object that other code may change: ``memcpy(s.n, …)``."""
+    name = node_text(declared.name)
+    for place in values.scopes.occurrences(name):
+        path, target = _path(values, place)
+        parent = target.parent
+        if path and parent is not None and parent.type in _IN_PLACE:
+            if values.scopes.resolve(name, place) != declared:
+                continue
+            yield path.replace("[?]", "")
+
+
 def _path(values: HostValues, place: Node) -> tuple[str, Node]:
     """``q`` and the node of ``s.q``; ``q[?]`` for an element nobody knows."""
     path, node, parent = "", place, place.parent
@@ -187,8 +205,7 @@ def _listed(values: HostValues, class_name: str, listed: Node) -> Iterator[tuple
         return
     if not class_.plain or listed.type == "argument_list":
         if any(is_misaligned(values, value) for value in given):
-            pointers = (m for m in class_.members if "pointer_declarator" in m.shape)
-            yield from ((member.name, None) for member in pointers)
+            yield from ((member, None) for member in _pointers(values, name))
         return
     at = 0
     for item in given:
@@ -212,6 +229,13 @@ def _given(values: HostValues, member: _Member, value: Node) -> Iterator[tuple[s
     else:
         for name, inner in _listed(values, member.type, value):
             yield f"{member.name}.{name}", inner
+
+
+def _pointers(values: HostValues, class_name: str) -> list[str]:
+    """The members of a class in sight that are pointers."""
+    class_ = _class(values, class_name.split("<")[0].rsplit("::", 1)[-1])
+    members = () if class_ is None else class_.members
+    return [member.name for member in members if "pointer_declarator" in member.shape]
 
 
 def _class(values: HostValues, name: str) -> _Class | None:

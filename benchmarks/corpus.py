@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from coalescecheck import advice, instance, pipeline, verify
+from coalescecheck import instance, pipeline, verify
 from coalescecheck.errors import CoalesceCheckError
 from coalescecheck.options import make_options
 
@@ -61,7 +61,7 @@ def instrument(clock: Clock, kernels: list[Kernel]) -> None:
     instance.summarize = clock.timed("symbolic", instance.summarize)
     verify.simulate = clock.timed("simulate", verify.simulate)
     instance.verify = clock.timed("verify", instance.verify)
-    instance.pad_trials = clock.timed("advice", advice.pad_trials)
+    instance.trials = clock.timed("advice", instance.trials)
     analyze = pipeline.analyze_instance
 
     def one(kernel_c: Any, *args: Any) -> Any:
@@ -121,7 +121,8 @@ def main() -> None:
     print(table(kernels))
     kernels.sort(key=lambda k: -k.milliseconds["total"])
     for kernel in kernels[: args.slowest]:
-        print(f"{kernel.milliseconds['total']:8.0f} ms  {kernel.place}")
+        took = [f"{stage} {kernel.milliseconds[stage]:.0f}" for stage in STAGES[:-1]]
+        print(f"{kernel.milliseconds['total']:8.0f} ms  {kernel.place} ({', '.join(took)})")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The benchmarks run: they use the package from outside, where a renamed function is not noticed."""
+"""The benchmarks run: they use the package from outside, where nobody notices a new name."""
 
 from __future__ import annotations
 

@@ -76,10 +76,11 @@ Generator = Symbol | Atom
 class Form:
     """An immutable polynomial; ``terms`` maps monomials to non-zero coefficients.
 
-    The slots with an underscore keep answers of the form's :class:`Context`.
+    The slots with an underscore keep answers of the form's :class:`Context`, ``opposite`` that of
+    :func:`~coalescecheck.symbolic.truth.negate`.
     """
 
-    __slots__ = ("_bounds", "_hash", "_leaves", "_varying", "terms")
+    __slots__ = ("_bounds", "_hash", "_leaves", "_varying", "opposite", "terms")
 
     def __init__(self, terms: dict[Monomial, int]) -> None:
         self.terms = terms
@@ -87,6 +88,7 @@ class Form:
         self._leaves: frozenset[int] | None = None
         self._varying: bool | None = None
         self._bounds: Bounds | None = None
+        self.opposite: Form | None = None
 
     def __hash__(self) -> int:
         if self._hash is None:
@@ -114,7 +116,16 @@ class Form:
         return Form({m: -c for m, c in self.terms.items()})
 
     def __sub__(self, other: Form) -> Form:
-        return self + (-other) if other.terms else self
+        if not other.terms:
+            return self
+        terms = dict(self.terms)
+        for monomial, coefficient in other.terms.items():
+            total = terms.get(monomial, 0) - coefficient
+            if total:
+                terms[monomial] = total
+            else:
+                terms.pop(monomial, None)
+        return Form(terms)
 
     def __mul__(self, other: Form) -> Form:
         if self.is_constant:

@@ -81,10 +81,13 @@ def is_condition(ctx: Context, form: Form) -> bool:
 
 def negate(ctx: Context, condition: Form) -> Form:
     """1 - condition, with inequalities turned round."""
-    atom = single_atom(ctx, condition)
-    if atom is not None and atom.op == "lt0":
-        return less(ctx, -atom.args[0], ONE)
-    return ONE - condition
+    if condition.opposite is None:
+        atom = single_atom(ctx, condition)
+        if atom is not None and atom.op == "lt0":
+            condition.opposite = less(ctx, -atom.args[0], ONE)
+        else:
+            condition.opposite = ONE - condition
+    return condition.opposite
 
 
 def both(ctx: Context, left: Form, right: Form) -> Form:
@@ -181,6 +184,9 @@ def _decided_extreme(ctx: Context, condition: Form, then: Form, otherwise: Form)
 def _extreme_of_data(ctx: Context, condition: Form, then: Form, otherwise: Form) -> Form | None:
     """``v > 15 ? 15 : v`` as ``min`` for loaded values, of which bounds are all that can be said:
     a sum over both cases has none."""
+    atom = single_atom(ctx, condition)
+    if atom is None or atom.op != "lt0":
+        return None
     if not any(s.kind == "data" for _, s in ctx.symbols(then - otherwise)):
         return None
     opposite = negate(ctx, condition)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import deduction, index, syntax, types
-from coalescecheck.frontend.rewrite.env import Argument, Env, ValueBound
+from coalescecheck.frontend.rewrite.env import Argument, Env, TypeBound, ValueBound
 from coalescecheck.frontend.rewrite.ordering import more_special_arguments
 from coalescecheck.frontend.rewrite.types import CType
 
@@ -20,11 +20,15 @@ if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
 
+_Asked = tuple[index.RecordEntry, Env, tuple[object, ...]]
+
+
 class Specialisations:
     """Applies the class templates of one session."""
 
     def __init__(self, session: Session) -> None:
         self._s = session
+        self._chosen: dict[_Asked, tuple[index.RecordEntry, dict[str, Argument]]] = {}
 
     def applied(
         self, entry: index.RecordEntry, nodes: Sequence[Node], home: Env, env: Env
@@ -43,6 +47,25 @@ class Specialisations:
         arguments = tuple(bound.values())
         if any(deduction.has_placeholder(a) for a in arguments):
             return types.Dependent(entry, arguments)
+        parts = tuple(map(_told_apart, arguments))
+        chosen = self._chosen.get((entry, home, parts)) if None not in parts else None
+        if chosen is None:
+            chosen = self._choice(entry, bound, home)
+            if chosen is None:
+                return self._s.undecided_type(entry.name, entry.node)
+            if None not in parts:
+                self._chosen[entry, home, parts] = chosen
+        best, found = chosen
+        if best is entry:
+            return self._s.records.instance(entry, bound, home)
+        return self._s.records.instance(best, found, home, (entry, arguments))
+
+    def _choice(
+        self, entry: index.RecordEntry, bound: dict[str, Argument], home: Env
+    ) -> tuple[index.RecordEntry, dict[str, Argument]] | None:
+        """The specialisation that is meant, or the template itself, with what its parameters are;
+        None where that depends on what nobody knows."""
+        arguments = tuple(bound.values())
         fitting: list[tuple[index.RecordEntry, dict[str, Argument]]] = []
         unlike: list[str | None] = []
         for other in entry.scope.entries.get(entry.name, ()):
@@ -50,21 +73,21 @@ class Specialisations:
                 nodes = syntax.operands(other.arguments)
                 special = self.specialised(entry.head, other.head, nodes, arguments, home)
                 if special is not None and not other.head:
-                    return self._s.records.instance(other, special, home, (entry, arguments))
+                    return other, special
                 if special is not None:
                     fitting.append((other, special))
                 if special is None:
                     unlike += self._unlike(entry.head, other.head, nodes, arguments, home)
         if None in unlike:
-            return self._s.undecided_type(entry.name, entry.node)
+            return None
         self._s.assumptions.update((text, None) for text in unlike if text is not None)
-        if fitting:
-            best, special = fitting[0]
-            for other, found in fitting[1:]:
-                if self._more_special(entry, other, best, home):
-                    best, special = other, found
-            return self._s.records.instance(best, special, home, (entry, arguments))
-        return self._s.records.instance(entry, bound, home)
+        if not fitting:
+            return entry, bound
+        best, special = fitting[0]
+        for other, found in fitting[1:]:
+            if self._more_special(entry, other, best, home):
+                best, special = other, found
+        return best, special
 
     def _unlike(
         self,
@@ -150,3 +173,15 @@ class Specialisations:
             if any(n >= len(values) or values[n] != pairs[n][1] for n in late):
                 return None
         return {n: found[n] for n in names}
+
+
+def _told_apart(argument: Argument) -> object | None:
+    """What differs wherever a specialisation may; None for what takes longer to say than to match:
+    types that are equal may still refer to lvalues or rvalues."""
+    match argument:
+        case TypeBound(types.Scalar() | types.Record() as type_):
+            return type_
+        case ValueBound(text, type_, value) if value is not None:
+            return text, type_, value
+        case _:
+            return None

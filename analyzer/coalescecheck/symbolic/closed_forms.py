@@ -158,6 +158,8 @@ class ClosedForms:
         low, high = ctx.bounds(header.start)
         if header.base.terms or low is None or low < 0 or high is None or high >= MOST:
             return 0
+        if ctx.leaves(update) != {header.generator} or (update - symbol).is_constant:
+            return 0  # no quotient of the variable; to make them all takes longer
         for bits in SHIFTS:
             divisor = number(1 << bits)
             quotients = (op.divide(ctx, symbol, divisor), op.shift_right(ctx, symbol, number(bits)))

@@ -132,11 +132,13 @@ class Array:
 @dataclass(frozen=True, slots=True)
 class Param:
     """A scalar (non-pointer) parameter, or a named symbol such as a free template value, which
-    is a constant when the kernel is ``compiled``."""
+    is a constant when the kernel is ``compiled``.  That a name which nothing declares is the same
+    for all threads is ``presumed``."""
 
     name: str
     type: ScalarType
     compiled: bool = False
+    presumed: bool = False
 
 
 # --- statements -------------------------------------------------------------------------------

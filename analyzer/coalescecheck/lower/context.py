@@ -20,6 +20,7 @@ from coalescecheck.frontend.spelling import Spellings
 from coalescecheck.ir.expr import Expr, Undefined, Var
 from coalescecheck.ir.kernel import Access, Array, Assign, Param, Stmt
 from coalescecheck.ir.types import ScalarType
+from coalescecheck.lower import unread
 from coalescecheck.lower.ctypes import CType, Record
 from coalescecheck.lower.leaving import Jumps
 from coalescecheck.lower.values import Place, Value
@@ -102,6 +103,7 @@ class Context:
     inlined: int = 0
     recursive: int = 0  # inlined calls inside a recursion
     barriers: int = 0  # emitted so far
+    unread: bool = False  # the statements at hand hold code that could not be read
     said_limit: bool = False  # that calls are not followed any more
     dynamic_shared: str = ""  # the array that all extern shared names share
     statics: dict[Hashable, Place] = field(default_factory=dict)
@@ -194,7 +196,7 @@ class Context:
 
     def emit(self, stmt: Stmt) -> None:
         """Add a statement to the current block."""
-        self.out.append(stmt)
+        self.out.append(unread.weakened(self, stmt) if self.unread else stmt)
 
     @contextmanager
     def block(self, *, conditional: bool = False) -> Iterator[list[Stmt]]:

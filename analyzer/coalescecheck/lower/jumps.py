@@ -14,7 +14,7 @@ from pycparser import c_ast
 
 from coalescecheck.ir.expr import FALSE, TRUE, Const, Expr
 from coalescecheck.ir.kernel import Continue, If, Leave, Loop, Scope, Stmt, nested
-from coalescecheck.lower import arith, expressions, given_away, operators
+from coalescecheck.lower import arith, expressions, given_away, operators, storage, unread
 from coalescecheck.lower.context import Context
 from coalescecheck.lower.values import Scalar, Value
 
@@ -112,6 +112,8 @@ class _Segment:
 def switch(cx: Context, node: c_ast.Node) -> None:
     """``switch``: the cases in order, each guarded by its labels or by falling through."""
     value = expressions.evaluate(cx, node.cond)
+    if cx.unread:
+        value = storage.undefined_value(cx, value.type, "unread", unread.REASON)
     if isinstance(value, Scalar) and not isinstance(value.expr, Const):
         value = Scalar(value.type, cx.keep(value.expr))
     items = list(node.stmt.block_items or []) if isinstance(node.stmt, c_ast.Compound) else []

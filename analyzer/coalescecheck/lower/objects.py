@@ -189,8 +189,9 @@ def _global_place(
             for m in declared.type.members
         }
         return Fixed(Members(declared.type, members))
-    if "free" in marked and isinstance(declared.type, Number):
-        cx.params.append(Param(node.name, declared.type.scalar, compiled=True))
+    if marked.keys() & {"free", "undeclared"} and isinstance(declared.type, Number):
+        presumed = "undeclared" in marked
+        cx.params.append(Param(node.name, declared.type.scalar, compiled=True, presumed=presumed))
         return Fixed(Scalar(declared.type, Var(cx.unique(node.name), declared.type.scalar)))
     if not marked.keys() & _SPACES.keys() and declared.const and node.init is not None:
         value = initializers.initial_value(cx, declared.type, node.init)

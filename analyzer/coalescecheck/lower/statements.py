@@ -12,8 +12,9 @@ from pycparser import c_ast
 
 from coalescecheck.ir.expr import FALSE, TRUE, Const, Expr
 from coalescecheck.ir.kernel import Continue, If, Leave, Loop, Stmt
-from coalescecheck.lower import expressions, given_away, jumps, objects, places
+from coalescecheck.lower import expressions, given_away, jumps, objects, places, storage, unread
 from coalescecheck.lower.context import Context
+from coalescecheck.lower.declarations import markers
 
 
 def execute(cx: Context, node: c_ast.Node | None) -> None:
@@ -31,8 +32,10 @@ def execute(cx: Context, node: c_ast.Node | None) -> None:
 
 
 def _compound(cx: Context, node: c_ast.Node) -> None:
+    around = cx.unread
     with cx.scope():
         jumps.execute_items(cx, list(node.block_items or []))
+    cx.unread = around
 
 
 def _declaration(cx: Context, node: c_ast.Node) -> None:
@@ -52,11 +55,16 @@ def _nothing(cx: Context, node: c_ast.Node) -> None:
     """Empty statements, pragmas, static assertions."""
 
 
+def _attributes(cx: Context, node: c_ast.Node) -> None:
+    marked = markers(node)
+    cx.unread = unread.BEGIN in marked or (cx.unread and unread.END not in marked)
+
+
 # --- branches ---------------------------------------------------------------------------------
 
 
 def _if(cx: Context, node: c_ast.Node) -> None:
-    condition = expressions.condition(cx, node.cond)
+    condition = unread.condition(cx, expressions.condition(cx, node.cond))
     if isinstance(condition, Const):  # the other branch is dead in this instance
         execute_block(cx, node.iftrue if condition.value else node.iffalse)
         return
@@ -109,7 +117,7 @@ def _loop(
         with cx.block(conditional=True) as test:
             condition: Expr = TRUE
             if condition_node is not None:
-                condition = expressions.condition(cx, condition_node)
+                condition = unread.condition(cx, expressions.condition(cx, condition_node))
         if test_first and condition == FALSE:
             cx.out.extend(test)
             return
@@ -151,6 +159,8 @@ def _return(cx: Context, node: c_ast.Node) -> None:
             expressions.effect(cx, node.expr)
         else:
             value = expressions.evaluate(cx, node.expr)
+            if cx.unread:
+                value = storage.undefined_value(cx, frame.result_type, "unread", unread.REASON)
             frame.value = places.write(cx, frame.result, value, node)
     frame.returns += 1
     cx.emit(Leave(frame.leave))
@@ -162,7 +172,7 @@ _HANDLERS: dict[type[c_ast.Node], Callable[[Context, c_ast.Node], None]] = {
     c_ast.DeclList: _declarations,
     c_ast.Typedef: _declaration,
     c_ast.AttributedStatement: _attributed,
-    c_ast.AttributeDeclaration: _nothing,
+    c_ast.AttributeDeclaration: _attributes,
     c_ast.EmptyStatement: _nothing,
     c_ast.Pragma: _nothing,
     c_ast.StaticAssert: _nothing,

@@ -25,6 +25,7 @@ UNHARMED = 20  # bits that can be shifted out: what is left of 2**32 is a whole 
 UNNAMED = ("data", "header")  # kinds of symbols that have no name in the source
 ABOVE, BELOW = "< 2**32", ">= 0"
 NOT_NULL = "!= nullptr"
+SAME = "is the same for all threads"  # of a name that nothing declares
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ def met_by_small_sizes(assumption: str) -> bool:
     """Whether the assumption is one of these that sizes of some dozens meet, with pointers to real
     arrays: not ``i - n >= 0``."""
     fits = assumption.endswith((ABOVE, BELOW)) and "-" not in assumption
-    return fits or assumption.endswith(NOT_NULL)
+    return fits or assumption.endswith((NOT_NULL, SAME))
 
 
 Found = dict[Fit, bool]  # whether a wrap would matter

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import lcm, prod
 
@@ -30,6 +30,7 @@ from coalescecheck.symbolic.numeric import Evaluator
 from coalescecheck.symbolic.outcome import Outcome, Range, no_requests
 from coalescecheck.symbolic.pattern import Stride, lane_stride, pattern_name
 from coalescecheck.symbolic.pieces import PieceCounter
+from coalescecheck.symbolic.presumed import Presumed
 from coalescecheck.symbolic.question import Question
 from coalescecheck.symbolic.reach import Reach
 from coalescecheck.symbolic.registers import Registers
@@ -189,6 +190,7 @@ class _Summarizer:
         self._offsets = dict(launch.offsets)
         self._answers: dict[object, tuple[AccessResult, Traffic | None]] = {}
         self._registers = registers
+        self._presumed = Presumed(ctx, kernel)
         self._starts = starts  # bytes that divide the addresses of pointers, where somebody says so
         self.arrays = Arrays()
         self.not_null: tuple[Fit, ...] = ()  # what may be why code is never reached
@@ -339,16 +341,18 @@ class _Summarizer:
         self, result: AccessResult, reaches: list[Reach], outcome: Outcome, question: Question
     ) -> AccessResult:
         """``result`` with what its numbers take to fit; the widest bounds rely on nothing."""
+        if (outcome.units.min, outcome.units.max) == (1, WARP_SIZE):
+            return result
         fits = widest(self._ctx, (fit for reach in reaches for fit in reach.fits))
-        if not fits or (outcome.units.min, outcome.units.max) == (1, WARP_SIZE):
-            return result
-        return self._assuming(result, fits)
+        return self._assuming(result, fits, self._presumed.of(reaches))
 
-    def _assuming(self, result: AccessResult, fits: Collection[Fit]) -> AccessResult:
-        """``result`` as one that holds where the values fit."""
-        if not fits:
+    def _assuming(
+        self, result: AccessResult, fits: Collection[Fit], presumed: Sequence[str] = ()
+    ) -> AccessResult:
+        """``result`` as one that holds where the values fit and what is presumed holds."""
+        if not fits and not presumed:
             return result
-        texts = said(self._ctx, self._said.written, fits)
+        texts = [*presumed, *(said(self._ctx, self._said.written, fits) if fits else ())]
         certainty = "exact-symbolic" if result.certainty == "exact" else result.certainty
         assumptions = tuple(dict.fromkeys((*result.assumptions, *texts)))
         return replace(result, certainty=certainty, assumptions=assumptions)

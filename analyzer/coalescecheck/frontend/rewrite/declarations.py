@@ -204,7 +204,7 @@ class Declarations:
         self, variable: _Variable, type_: CType, first: Ex | None, env: Env, writer: FunctionWriter
     ) -> bool:
         """An integer constant: an enumerator, or its literal where int is not its type."""
-        constant = variable.constant or type_.const
+        constant = (variable.constant or type_.const) and not self._s.unread
         if not constant or first is None or not types.is_integer(type_):
             return False
         value = self._s.conversions.coerce(first, type_, variable.node, env).value

@@ -105,6 +105,8 @@ class Expressions:
 
     def extent(self, node: Node, env: Env) -> tuple[int | None, str]:
         """An array bound: its constant, or its C text."""
+        if self._s.unread:
+            return None, self._s.free_value("extent", types.INT)
         ex = self.emit(node, env)
         if isinstance(ex.type, types.Record):
             ex = self._s.conversions.coerce(ex, types.ULONG, node, env)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from coalescecheck.frontend.rewrite import syntax, types
+from coalescecheck.frontend.rewrite import syntax, types, unread
 from coalescecheck.frontend.rewrite.aliasing import returned_names
 from coalescecheck.frontend.rewrite.body import FunctionWriter
 from coalescecheck.frontend.rewrite.emit import Line, Mark, Piece
@@ -37,9 +37,6 @@ if TYPE_CHECKING:
 
 _MAX_INSTANCES = 400  # of one kernel
 _SHOWN = 40  # characters of code in a message
-_SPECIFIERS = frozenset(
-    "__device__ __host__ __forceinline__ __noinline__ __inline__ inline static constexpr".split()
-)
 _MAX_DEPTH = 40  # functions being written inside each other
 
 
@@ -304,8 +301,8 @@ class Functions:
     def _tell_of_faults(self, function: Node) -> None:
         """Whatever the parser could not read may be missing in what was written."""
         for fault in syntax.faults(function) if function.has_error else ():
-            if not fault.is_missing and _SPECIFIERS.issuperset(syntax.text(fault).split()):
-                continue  # `T const & __device__ f()`: nothing that is missed
+            if unread.only_specifiers(fault):
+                continue
             shown = syntax.flat(fault)[:_SHOWN]
             what = f"`{fault.type}` is missing here" if fault.is_missing else f"`{shown}` is lost"
             self._s.say(fault, "error", f"syntax error: {what}; numbers near it may be missing")

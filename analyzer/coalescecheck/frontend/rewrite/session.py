@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from tree_sitter import Node
 
-from coalescecheck.frontend.rewrite import index, syntax, traits, types
+from coalescecheck.frontend.rewrite import index, syntax, traits, types, unread
 from coalescecheck.frontend.rewrite.aliasing import Aliasing
 from coalescecheck.frontend.rewrite.body import FunctionWriter
 from coalescecheck.frontend.rewrite.builtin_types import builtin_type
@@ -92,6 +92,8 @@ class Session:
         self.substitution = Substitution()
         self._dynamic: dict[str, CType] = {}
         self._free: set[str] = set()
+        self.unread = False  # the statement at hand holds code that could not be read
+        self._hidden: dict[int, frozenset[str]] = {}  # names such code may declare, by function
         self.assumptions: dict[str, None] = {}  # on free template values, in words
         self._opaque = 0
         self._builtin: dict[str, CType] = {}
@@ -190,10 +192,17 @@ class Session:
             # none, or a word of C: a syntax error, said already
             return self.opaque_call([], types.UNKNOWN, Mark(node.start_byte))  # a type in C
         failed = self.substitution.fails_at(node)
+        function = unread.function_around(node)
+        if function.id not in self._hidden:
+            self._hidden[function.id] = unread.hidden_names(function)
+        if syntax.text(node) in self._hidden[function.id]:
+            message = f"`{name}` may be declared by code that could not be read"
+            self.say(node, "warning", f"{message}: its value is unknown")
+            return self.opaque_call([], types.UNKNOWN, Mark(node.start_byte), name)
         if name not in self._free and not failed:
             self._free.add(name)
             self.output.unique(name)
-            self.output.globals.append((0, f"[[cuda::free]] extern const int {name};"))
+            self.output.globals.append((0, f"[[cuda::undeclared]] extern const int {name};"))
             self.say(
                 node,
                 "warning",

@@ -6,13 +6,13 @@ In: statement nodes.  Out: lines of the function being written (``env.function``
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from coalescecheck.frontend.rewrite import misread, ranges, syntax, types
+from coalescecheck.frontend.rewrite import misread, ranges, syntax, types, unread
 from coalescecheck.frontend.rewrite.aliasing import returned_names
 from coalescecheck.frontend.rewrite.body import FunctionWriter
 from coalescecheck.frontend.rewrite.emit import INDENT, Mark, Piece, joined
@@ -67,6 +67,7 @@ class Statements:
             "preproc_call": self._pragma,
             "attributed_statement": self._attributed,
             "try_statement": self._try,
+            "function_definition": self._macro_definition,
             "ERROR": self._error,
         }
 
@@ -74,18 +75,87 @@ class Statements:
         """The statements of a function body."""
         self._s.entered(writer)
         items = [item for item in node.named_children if item.type != "comment"]
-        for item in items:
-            inner = syntax.operands(item)
-            if writer.returns_last and item == items[-1] and item.type == "expression_statement":
-                self._return_value(inner[0], Mark(item.start_byte), env, writer)
+        last = items.pop() if writer.returns_last and items else None
+        if last is not None and last.type == "expression_statement":
+            self._sequence(items, env, writer)
+            self._return_value(syntax.operands(last)[0], Mark(last.start_byte), env, writer)
+        else:
+            self._sequence([*items, last] if last is not None else items, env, writer)
+        self._s.left()
+
+    def _sequence(self, items: Sequence[Node], env: Env, writer: FunctionWriter) -> None:
+        """Statements one after the other, and macros that nothing defines with what follows."""
+        behind = False
+        for at, item in enumerate(items):
+            if behind:  # it is the block of the macro before it
+                behind = False
+                continue
+            head = unread.macro_head(items, at) if item.has_error else None
+            name = text(head.child_by_field_name("function") or head) if head is not None else ""
+            if head is not None and self._is_unknown(name, env):
+                parts = syntax.operands(head.child_by_field_name("arguments"))
+                arguments = [self._s.expressions.emit(part, env) for part in parts]
+                self._macro_block(head, name, arguments, items[at + 1], env, writer)
+                behind = True
             else:
                 self.statement(item, env, writer)
-        self._s.left()
+
+    def _is_unknown(self, name: str, env: Env) -> bool:
+        return self._s.names.find(env, name) is None and not name.startswith("__")
+
+    def _macro_definition(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        """``FOR_EACH(i, n) { … }`` read as a function inside of another."""
+        body = node.child_by_field_name("body")
+        function = syntax.function_declarator(node.child_by_field_name("declarator") or node)
+        named = function.child_by_field_name("declarator") if function is not None else None
+        if body is None or named is None:
+            self._unknown(node, env, writer)
+        else:
+            self._macro_block(named, text(named), [], body, env, writer)
+
+    def _macro_block(
+        self,
+        head: Node,
+        name: str,
+        arguments: list[Ex],
+        body: Node,
+        env: Env,
+        writer: FunctionWriter,
+    ) -> None:
+        """What a macro that nothing defines does with the statement behind it is unknown: who runs
+        it, and how often."""
+        message = f"`{name}` is not declared in what could be read: who runs what is behind it"
+        self._s.say(head, "warning", f"{message}, and how often, is unknown", hides=True)
+        mark = Mark(head.start_byte)
+        runs = self._s.opaque_call(arguments, types.INT, mark, f"{name}(...)")
+        writer.line((mark, "while (", runs.piece, ") {"))
+        self._branch(body, env, writer)
+        writer.line("}")
 
     def statement(self, node: Node, env: Env, writer: FunctionWriter) -> None:
         """One statement."""
         if node.type in _IGNORED:
             return
+        around = self._s.unread
+        self._s.unread = node.has_error and unread.is_faulty(node)
+        if self._s.unread:
+            writer.line(unread.BEGIN)
+            self._readable(node, env, writer)
+            for name in unread.changed_names(node):
+                self._forget(name, env, writer)
+            writer.line(unread.END)
+        else:
+            self._readable(node, env, writer)
+        self._s.unread = around
+
+    def _forget(self, name: str, env: Env, writer: FunctionWriter) -> None:
+        """A variable that code which could not be read seems to change."""
+        found = self._s.names.find(env, name)
+        local = found.binding if found is not None else None
+        if isinstance(local, Local) and isinstance(local.type, types.Scalar | types.Pointer):
+            writer.line(f"{local.c} = {local.c};")
+
+    def _readable(self, node: Node, env: Env, writer: FunctionWriter) -> None:
         handler = self._handlers.get(node.type)
         if handler is not None:
             handler(node, env, writer)
@@ -112,8 +182,8 @@ class Statements:
         writer.line("}")
 
     def _compound_items(self, node: Node, env: Env, writer: FunctionWriter) -> None:
-        for item in node.named_children:
-            self.statement(item, env, writer)
+        items = [item for item in node.named_children if item.type != "comment"]
+        self._sequence(items, env, writer)
 
     def _branch(self, node: Node | None, env: Env, writer: FunctionWriter) -> None:
         """A statement as the body of another, without its braces."""

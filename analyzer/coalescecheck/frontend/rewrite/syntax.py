@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 
 from tree_sitter import Node, Parser
 
@@ -106,8 +107,30 @@ def faults(node: Node) -> Iterator[Node]:
         current = stack.pop()
         if current.is_error or current.is_missing:
             yield current
-        elif current.has_error and sequence_at(current) is None:
-            stack.extend(reversed(current.children))
+        else:
+            stack.extend(reversed(unreadable(current)))
+
+
+def unreadable(node: Node) -> list[Node]:
+    """The children of a node that may have faults: not those that are understood all the same."""
+    if not node.has_error or node.type == "offsetof_expression" or sequence_at(node) is not None:
+        return []
+    found = node.children
+    for clause, behind in pairwise(node.children):
+        if clause.type == "condition_clause" and _closes_early(clause, behind):
+            found = [child for child in found if child not in (clause, behind)]
+    return found
+
+
+def _closes_early(clause: Node, behind: Node) -> bool:
+    """``if ((a = b, c))`` read as ``if ((a = b), c)`` with a parenthesis too many behind it."""
+    inside = [part for part in walk(clause) if part.is_error or part.is_missing]
+    value = clause.child_by_field_name("value")
+    if value is None or value.type != "comma_expression" or len(inside) != 1:
+        return False
+    first = value.children[0]
+    early = first.type == "parenthesized_expression" and first.children[-1] == inside[0]
+    return early and behind.is_error and text(behind) == ")"
 
 
 def inner_declarator(node: Node) -> Node | None:

@@ -1,0 +1,165 @@
+"""Macros that nothing defines: whatever they stand for, the numbers hold.
+
+Each piece of code is read without its macro and with definitions of it; what is said of an access
+without must cover what it costs with any of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+import coalescecheck
+from coalescecheck.analysis import AccessResult, Count, KernelAnalysis
+
+# the access stands in a line of its own, so that it is found in both readings
+_EXPRESSIONS = (
+    "a[i FOO\n]",
+    "a[i * 2 FOO\n]",
+    "a[FOO i * 2\n]",
+    "a[i * (2 FOO)\n]",
+    "*(a + i FOO\n)",
+    "(a FOO)[i\n]",
+)
+_STATEMENTS = (
+    "int j = i FOO; \na[j] = 1;",
+    "int j = i * 3 FOO;\na[j] = 1;",
+    "int j = FOO i * 3;\na[j] = 1;",
+    "const int j = 2 FOO;\na[i * j] = 1;",
+    "int j = i; j += 2 FOO;\na[j] = 1;",
+    "int j = i; j = j * 2 FOO;\na[j] = 1;",
+    "float *q = a + i FOO;\n*q = 1;",
+    "for (int j = 0 FOO; j < 4; j++)\na[i * 2 + j] = 1;",
+    "for (int j = 0; j < 4 FOO; j++)\na[i + j * 32] = 1;",
+    "if (i < 3 FOO)\na[i * 2] = 1;",
+    "while (n > 3 FOO) {\na[i * 2] = 1; n--; }",
+    "switch (i FOO) { case 1:\na[i * 2] = 1; break; case 2: a[3] = 1; }",
+    "if (i < 3 FOO) return;\na[i] = 1;",
+    "__shared__ float t[32][32 FOO]; t[i][0] = 1; __syncthreads();\na[i] = t[0][i];",
+    "int j = twice(i FOO);\na[j] = 1;",
+    "int j = changed(i);\na[j] = 1;",
+)
+_SUFFIXES = ("", "+ 1", "* 2", "- i", "+ i", "% 2", "> 0 ? 1 : i * 5", "* 0")
+_PREFIXES = ("", "2 *", "-", "i +", "32 * i +", "0 *")
+
+_BLOCKS = (
+    "LOOP(j, n) {\na[j] = 1; }",
+    "LOOP(j, n) { int p = j * 2;\na[p] = 1; }",
+    "LOOP(j, n) a[j] = 1;",
+    "LOOP(j, n) { if (j > 3)\na[j * 2] = 1; }",
+    "int s = 0; LOOP(j, n) { s += 2; }\na[i * s] = 1;",
+    "int s = i; LOOP(j, n) { s = 3; }\na[s] = 1;",
+    "LOOP(j, n) {\na[i * 2] = 1; }",
+)
+_LOOPS = (
+    "for (int j = threadIdx.x; j < 64; j += 32)",
+    "for (int j = 0; j < 3; j++)",
+    "if (int j = threadIdx.x)",
+    "for (int j = threadIdx.x * 3; j < 96; j += 96)",
+    "if (int j = threadIdx.x % 4)",
+)
+_NAMES = (
+    "GET(j);\na[j] = 1;",
+    "GET(j); int p = j * 2;\na[p] = 1;",
+    "GET(j) a[j] = 1;",
+)
+_DECLARED = (
+    "int j = threadIdx.x",
+    "int j = 2 * threadIdx.x;",
+    "int j = 7;",
+    "int j = threadIdx.x; if (j > 5) return;",
+)
+
+
+def _read(folder: Path, definition: str, body: str, name: str) -> KernelAnalysis:
+    path = folder / f"{name}.cu"
+    helpers = "__device__ int twice(int x) { return 2 * x; }"
+    if "changed" in body:
+        helpers += " __device__ int changed(int x) { return x * 2 FOO; }"
+    kernel = f"__global__ void k(float *a, int n) {{ int i = threadIdx.x;\n{body}\n}}\n"
+    path.write_text(f"{definition}\n{helpers}\n{kernel}")
+    (analysis,) = coalescecheck.analyze(path, block=(32, 1, 1), params={"n": 5}).kernels
+    return analysis
+
+
+def _by_place(analysis: KernelAnalysis) -> dict[tuple[int, str, str], list[AccessResult]]:
+    found: dict[tuple[int, str, str], list[AccessResult]] = {}
+    for result in analysis.accesses:
+        if result.space != "local" and result.requests != 0:
+            place = result.access.span.line, result.space, result.access.op
+            found.setdefault(place, []).append(result)
+    return found
+
+
+def _cost(result: AccessResult) -> Count | None:
+    return result.wavefronts or result.sectors
+
+
+def _holds(folder: Path, body: str, macro: str, definitions: Sequence[str]) -> None:
+    unread = _read(folder, "", body, "unread")
+    assert unread.diagnostics
+    said, compared = _by_place(unread), 0
+    for number, text in enumerate(definitions):
+        known = _read(folder, f"#define {macro} {text}", body, f"known{number}")
+        if known.diagnostics:
+            continue  # not C++ with this definition
+        for place, results in _by_place(known).items():
+            for result, bounds in product(results, map(_cost, said[place])):
+                count = _cost(result)
+                if bounds is not None and count is not None:
+                    assert bounds.min <= count.min, text
+                    assert count.max <= bounds.max, text
+                compared += 1
+    assert compared
+
+
+@pytest.mark.parametrize("place", _EXPRESSIONS)
+def test_an_expression_with_a_macro_inside(place: str, tmp_path: Path) -> None:
+    before = place.index("FOO") < place.index("i")
+    _holds(tmp_path, f"{place} = 1;", "FOO", _PREFIXES if before else _SUFFIXES)
+
+
+@pytest.mark.parametrize("body", _STATEMENTS)
+def test_a_statement_with_a_macro_inside(body: str, tmp_path: Path) -> None:
+    _holds(tmp_path, body, "FOO", _PREFIXES if "FOO i" in body else _SUFFIXES)
+
+
+@pytest.mark.parametrize("body", _BLOCKS)
+def test_a_macro_before_a_block(body: str, tmp_path: Path) -> None:
+    _holds(tmp_path, body, "LOOP(j, n)", _LOOPS)
+
+
+@pytest.mark.parametrize("body", _NAMES)
+def test_a_macro_that_declares(body: str, tmp_path: Path) -> None:
+    _holds(tmp_path, body, "GET(j)", _DECLARED)
+
+
+@pytest.mark.parametrize("name", ["SIZE", "tid"])
+def test_a_name_that_nothing_declares_is_said_to_be_a_size(name: str, tmp_path: Path) -> None:
+    analysis = _read(tmp_path, "", f"a[i * {name}] = 1;\na[i] = 2;", "name")
+    by_line = {r.access.span.line: r for r in analysis.accesses}
+    assert by_line[4].certainty == "exact-symbolic"
+    assert f"{name} is the same for all threads" in by_line[4].assumptions
+    assert by_line[5].certainty == "exact-symbolic"
+    assert not by_line[5].assumptions
+    assert f"{name} is the same for all threads" in analysis.assumptions
+
+
+def test_a_sequence_in_a_condition_is_no_syntax_error(tmp_path: Path) -> None:
+    analysis = _read(tmp_path, "", "int d; if ((d = i, d > 3))\na[d] = 1;", "sequence")
+    assert analysis.status == "analysed"
+    assert not analysis.diagnostics
+    (result,) = analysis.accesses
+    assert result.sectors is not None
+    assert (result.sectors.min, result.sectors.max) == (4, 4)
+
+
+def test_offsetof_of_a_member_of_a_member_is_no_syntax_error(tmp_path: Path) -> None:
+    body = "struct S { int x; struct { int y, z; } m; }; a[i * offsetof(S, m.z)] = 1;"
+    analysis = _read(tmp_path, "", body, "offset")
+    assert analysis.status == "analysed"
+    assert not analysis.diagnostics
+    assert analysis.accesses[0].lane_stride_bytes == 32

@@ -35,7 +35,7 @@ _OF_LAMBDA = re.compile(rb"\]\s*((?:__(?:device|host|noinline|forceinline)__\s*)
 _ALIGNED_NAME = re.compile(
     rb"(?:\b(?!(?:using|struct|class|union|enum|return)\b)\w+|>)\s+"
     rb"((?!(?:struct|class|union|enum)\b)[A-Za-z_]\w*)(\s+)((?:alignas|__align__)\s*\(%s*\))"
-    rb"(?=\s*(?:[\[={][^,;]*)?;)" % _NESTED  # of one name alone
+    rb"(?=\s*(?:[\[={][^,;]{0,200})?;)" % _NESTED  # of one name alone
 )
 _ROUNDS = 64  # one misread expression may hide another
 

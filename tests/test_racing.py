@@ -155,6 +155,22 @@ __global__ void last(float *out, const float *in, int n)
 }
 void run(float *out, float *in, int n, int blocks) { last<<<blocks, 8>>>(out, in, n); }
 """
+# Sums of groups of ``window`` threads; ``mask`` is one less.
+MASKED = """
+__global__ void sums(float *out, const float *in, unsigned window, unsigned mask)
+{
+    extern __shared__ float all[];
+    unsigned i = threadIdx.x;
+    all[i] = in[blockIdx.x * blockDim.x + i];
+    __syncthreads();
+    for (unsigned offset = window / 2; offset > 0; offset >>= 1) {
+        if ((i & mask) < offset)
+            all[i] += all[i + offset];
+        __syncthreads();
+    }
+    out[blockIdx.x * blockDim.x + i] = all[i];
+}
+"""
 TWO_DIMENSIONS = """
 __global__ void flip(float *out, const float *in)
 {
@@ -177,6 +193,10 @@ __global__ void flip(float *out, const float *in)
         pytest.param(HALO, [], id="a row of the assumed block is longer than a part"),
         pytest.param(LAST, [], id="a size that does not go with the grid"),
         pytest.param(HALVES, [], id="two elements of a row for each thread"),
+        pytest.param(MASKED, [], id="a mask that is not one less than a power of two"),
+        pytest.param(
+            MASKED.replace("< offset", "<= offset"), ["WAR"], id="one too many, whatever the mask"
+        ),
         pytest.param(SHIFT, ["WAR"], id="neighbours, whatever the sizes"),
         pytest.param(TWO_DIMENSIONS, ["RAW"], id="a transpose, whatever the block"),
         pytest.param(

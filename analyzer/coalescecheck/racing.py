@@ -17,6 +17,7 @@ from coalescecheck.facts import Fact
 from coalescecheck.ir.constants import scalars_of
 from coalescecheck.ir.expr import builtins_of
 from coalescecheck.ir.kernel import Atomic, Kernel, Load, Space, Store, expressions, walk
+from coalescecheck.ir.masks import masks_of
 from coalescecheck.ir.origins import origins_in
 from coalescecheck.ir.sources import sources_in
 from coalescecheck.launch import WARP_SIZE, Dim3, Launch
@@ -220,7 +221,11 @@ def _others(question: Question) -> Iterator[Sample]:
 
 
 def _sized(question: Question, launch: Launch, size: int, most: int | None) -> list[Sample]:
-    return samples(question.kernel, launch, question.params, question.facts, most, (size,))
+    made = samples(question.kernel, launch, question.params, question.facts, most, (size,))
+    masks = masks_of(question.kernel) - question.params.keys()
+    low = (1 << (size - 1).bit_length()) - 1  # of a group of ``size`` threads
+    bits = {name: question.facts.get(name, Fact()).near(low) for name in masks}
+    return [replace(sample, params=sample.params | bits) for sample in made]
 
 
 def _blocks(kernel: Kernel) -> Sequence[Dim3]:

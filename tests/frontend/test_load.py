@@ -108,6 +108,12 @@ def test_launch_bounds_are_kept(tmp_path: Path) -> None:
     assert only(load(tmp_path, text)).max_threads == 256
 
 
+@pytest.mark.parametrize("bounds", ["0", "-1", "0, 2", "4096"])
+def test_bounds_that_no_block_can_have_are_none(tmp_path: Path, bounds: str) -> None:
+    text = f"__global__ void __launch_bounds__({bounds}) k(int *p) {{ p[threadIdx.x] = 1; }}\n"
+    assert only(load(tmp_path, text)).max_threads is None
+
+
 def test_a_launch_of_a_kernel_defined_elsewhere_is_noted(tmp_path: Path) -> None:
     text = f"{SCALE}__global__ void other(int *p);\nvoid host() {{\n  other<<<1, 1>>>(p);\n}}\n"
     assert said(load(tmp_path, text)) == [

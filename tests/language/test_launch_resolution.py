@@ -46,6 +46,15 @@ CASES = {
         "void h(float *p) { k<<<N / T, T>>>(p, N, T); }",
         ["128 of 32 n=4096 m=128"],
     ),
+    "assignments in a row": (
+        "void h(float *p) { dim3 b, g; b.x = 120; g.x = 7; b.y = b.z = g.y = g.z = 1;\n"
+        "int n, m; n = m = 4; k<<<g, b>>>(p, n, m); }\n"
+        "void i(float *p) { dim3 b, g, c; b = g = dim3(32, 3); c = g = b;\n"
+        "unsigned char narrow; int n = narrow = 300; k<<<c, b>>>(p, n, 1); }\n"
+        "void j(float *p, int *q) { dim3 b(8, 8); int n = 3, m = n += 5;\n"
+        "k<<<1, b>>>(p, n, m); }",
+        ["120 of 7 n=4 m=4", "32x3 of 32x3 n=44 m=1", "8x8 of 1 n=8"],
+    ),
     "a switch over the block": (
         "void run(float *p, int t) { dim3 b(t, 2); switch (t) {\n"
         "case 8: k<<<1, b>>>(p, t, 1); break;\n"

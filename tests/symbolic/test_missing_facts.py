@@ -130,6 +130,13 @@ def test_data_cannot_be_given() -> None:
     assert found.certainty == "data-dependent"
 
 
+def test_warps_that_begin_at_different_places_leave_nothing_open() -> None:
+    """The rows of 120 threads end within a warp, three of 15 times behind the first sector."""
+    found = _read(f"o[0] = a[(int)blockIdx.x * 128 + {T} + 1];", {"block": (120, 4)})
+    assert (count(found).min, count(found).max, count(found).mean) == (5, 6, 5.2)
+    assert (found.certainty, found.reason) == ("exact-symbolic", "")
+
+
 def test_only_names_of_the_source_are_named() -> None:
     found = _read(f"o[0] = a[({T} + n) % m];", {})
     row = "where in its row the warp lies is not known"

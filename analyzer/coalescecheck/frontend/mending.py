@@ -31,6 +31,12 @@ _THIRD_BOUND = re.compile(
 _BLOCK_SIZE = re.compile(rb"\b(__block_size__\s*\(%s*\))" % _NESTED)
 # nor CUDA's qualifiers of a lambda, which say nothing that its use does not
 _OF_LAMBDA = re.compile(rb"\]\s*((?:__(?:device|host|noinline|forceinline)__\s*)+)(?=[({])")
+# nor an alignment behind a name, `char a alignas(int)[4]`; before the name it means the same
+_ALIGNED_NAME = re.compile(
+    rb"(?:\b(?!(?:using|struct|class|union|enum|return)\b)\w+|>)\s+"
+    rb"((?!(?:struct|class|union|enum)\b)[A-Za-z_]\w*)(\s+)((?:alignas|__align__)\s*\(%s*\))"
+    rb"(?=\s*(?:[\[={][^,;]{0,200})?;)" % _NESTED  # of one name alone
+)
 _ROUNDS = 64  # one misread expression may hide another
 
 
@@ -43,6 +49,8 @@ def mended(unit: Unit) -> Unit:
     for pattern in (_THIRD_BOUND, _BLOCK_SIZE, _OF_LAMBDA):
         for match in pattern.finditer(unit.code):
             edits.put(match.start(1), b" " * len(match[1]))
+    for match in _ALIGNED_NAME.finditer(unit.code):
+        edits.put(match.start(1), match[3] + match[2] + match[1])
     mend_captures(edits)
     edits.parsed()
     for _ in range(_ROUNDS):

@@ -173,6 +173,8 @@ class PieceCounter:
         symbols = self._ctx.symbols(moving(self._ctx, question))
         unknown = [symbol for _, symbol in symbols if symbol.kind != "tid"]
         reason = data or "; ".join(_dependences(unknown))
+        if not reason:  # warps of one block begin at different places: nothing is left open
+            return outcome
         settled = self._givable.settled(self._deciding(question, unknown))
         return replace(outcome, reason=f"alignment: {reason}{settled}")
 

@@ -94,6 +94,8 @@ class HostValues:
         """The arithmetic value an expression always has."""
         if node.type == "parameter_declaration":
             return self._misread(node)
+        if node.type == "assignment_expression":
+            return self._assigned(node)
         return evaluate_value(
             node,
             lambda name: self.name(name, node),
@@ -101,6 +103,22 @@ class HostValues:
             type_name=lambda name: self.type_name(name, node),
             other=self._outside,
         )
+
+    def _assigned(self, node: Node) -> Value | None:
+        """What `m = 4` leaves in m, and in n by `n = m = 4`."""
+        left, right = (node.child_by_field_name(side) for side in ("left", "right"))
+        if left is None or right is None or node_text(node.child_by_field_name("operator")) != "=":
+            return None
+        held = left.child_by_field_name("argument") if left.type == "field_expression" else left
+        declaration = self.scopes.resolve(node_text(held), left) if held is not None else None
+        if declaration is None or declaration.shape:
+            return None
+        if held == left:
+            to = self.declared_type(declaration)
+        else:
+            to = UINT if self._is_dim3(declaration) else None
+        value = self.value(right) if to is not None else None
+        return convert(value.number, to) if value is not None and to is not None else None
 
     def _outside(self, node: Node) -> Value | None:
         """The value of what needs C++'s classes and templates: found at file scope."""
@@ -398,6 +416,9 @@ class HostValues:
                     return None
                 chosen = node.child_by_field_name("consequence" if truth else "alternative")
                 return self._component(chosen, component) if chosen is not None else None
+            case "assignment_expression" if self._is_copied(node):
+                right = node.child_by_field_name("right")
+                return self._component(right, component) if right is not None else None
             case "call_expression":
                 if node_text(node.child_by_field_name("function")) in ("dim3", "make_uint3"):
                     return self._listed(node.child_by_field_name("arguments"), component)
@@ -406,6 +427,13 @@ class HostValues:
                 if declaration is not None and self._is_dim3(declaration):
                     return self._variable(declaration, node, component)
         return self._scalar(self.value(node), component)
+
+    def _is_copied(self, assignment: Node) -> bool:
+        """Whether a dim3 is assigned, which is then the value of the assignment."""
+        left = assignment.child_by_field_name("left")
+        declaration = self.scopes.resolve(node_text(left), assignment)
+        plain = node_text(assignment.child_by_field_name("operator")) == "="
+        return plain and declaration is not None and self._is_dim3(declaration)
 
     def _truth_of(self, conditional: Node) -> bool | None:
         return self.truth(conditional.child_by_field_name("condition"))

@@ -105,7 +105,7 @@ class Declarations:
             extern=syntax.has_word(node, "extern"),
             static=syntax.has_word(node, "static"),
             constant=syntax.has_word(node, "constexpr"),
-            align=self._s.alignment(node, env),
+            align=self._s.alignments.of_declared(node, declarator, env),
         )  # fmt: skip
 
     def _deduced(self, node: Node, values: list[Node] | None, env: Env) -> Record | None:

@@ -132,7 +132,7 @@ class Globals:
             type_ = types.Array(type_.element, count)
         self._s.output.need(type_)
         space = self._space(entry.node, type_, constant)
-        align = self._s.alignment(entry.node, env)
+        align = self._s.alignments.of_declared(entry.node, entry.declarator, env)
         if isinstance(type_, types.Array) and type_.count is None:
             space = space.replace("extern ", "") + "extern "  # C wants constant bounds here
             type_ = types.Array(type_.element, None)

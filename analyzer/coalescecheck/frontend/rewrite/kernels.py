@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser
 
+from coalescecheck.arch import why_impossible
 from coalescecheck.errors import UnsupportedConstruct
 from coalescecheck.frontend.kernel_c import KernelC
 from coalescecheck.frontend.rewrite import host_lambdas, index, syntax, types
@@ -192,12 +193,13 @@ def _parameter(session: Session, node: Node, env: Env) -> KernelParameter:
 
 
 def _launch_bounds(session: Session, entries: list[FunctionEntry], env: Env) -> int | None:
+    """The most threads per block; a bound that no block can have, such as 0, is none."""
     for entry in entries:
         bounds = syntax.child(entry.node, "launch_bounds")
         inner = syntax.operands(bounds)
         if inner:
             number = session.expressions.constant(inner[0], env)
-            if number is not None:
+            if number is not None and not why_impossible(block=(number, None, None)):
                 return number
     return None
 

@@ -14,6 +14,7 @@ from tree_sitter import Node
 
 from coalescecheck.errors import UnsupportedConstruct
 from coalescecheck.frontend.rewrite import index, outside, syntax, types
+from coalescecheck.frontend.rewrite.alignments import is_unread, unnamed_record
 from coalescecheck.frontend.rewrite.env import (
     Argument,
     Binding,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 _BASES = ("type_identifier", "template_type", "qualified_identifier", "decltype", "dependent_type")
 _PARAMETERS = ("parameter_declaration", "optional_parameter_declaration")
+_UNREAD = Field("unread__", types.UNKNOWN)
 _EMPTY_BASES = frozenset({"unary_function", "binary_function"})  # of the standard library, thrust
 _MAX_OPEN = 40  # classes inside each other
 
@@ -174,21 +176,30 @@ class Records:
     def _fill(self, layout: Layout, source: RecordSource) -> None:
         node = source.entry.node
         body = node.child_by_field_name("body")
-        # `int S::*p;` is no field that the grammar knows
-        layout.complete = body is not None and not any(
-            syntax.points_to_member(m) for m in body.named_children if m.type == "field_declaration"
-        )
-        layout.align = self._s.alignment(node, source.env)
+        layout.complete = body is not None
+        layout.align = self._s.alignments.of(node, source.env)
         self._bases(layout, source, node)
         if body is None:
             return
         if any(syntax.has_word(m, "virtual") for m in body.named_children) and not source.bases:
             layout.fields.insert(0, Field("vptr__", types.Pointer(types.VOID)))
+        self._members(layout, body, source.env)
+
+    def _members(self, layout: Layout, body: Node, env: Env) -> None:
+        start, unread = len(layout.fields), False
         for member in body.named_children:
-            if member.type == "field_declaration" and not syntax.has_word(
-                member, "static", "constexpr"
-            ):
-                layout.fields += self._fields(member, source.env)
+            if syntax.has_word(member, "static", "constexpr"):
+                continue
+            if is_unread(member):
+                unread = True
+                if unnamed_record(member) is None:  # that one says it itself
+                    shown = " ".join(self._s.original(member).split())
+                    what = "accesses of the members of its class are unknown"
+                    self._s.say(member, "warning", f"`{shown}` is not understood: {what}")
+            if member.type == "field_declaration":
+                layout.fields += self._fields(member, env)
+        if unread:  # then no size is known, and no place of any member
+            layout.fields[start:] = [_unplaced(f) for f in layout.fields[start:]] or [_UNREAD]
 
     def _bases(self, layout: Layout, source: RecordSource, node: Node) -> None:
         for number, (base, env) in enumerate(self._base_nodes(node, source.env)):
@@ -231,14 +242,8 @@ class Records:
     def _fields(self, node: Node, env: Env) -> list[Field]:
         declarators = syntax.declarators(node)
         if not declarators:
-            type_ = node.child_by_field_name("type")
-            unnamed = (
-                type_ is not None
-                and type_.type in syntax.RECORDS
-                and type_.child_by_field_name("name") is None
-            )
-            return [Field("", self._unnamed_member(type_, env))] if unnamed and type_ else []
-        align = self._s.alignment(node, env)
+            unnamed = unnamed_record(node)
+            return [Field("", self._unnamed_member(unnamed, env))] if unnamed is not None else []
         out = []
         for declarator in declarators:
             name = syntax.declared_name(declarator)
@@ -253,7 +258,8 @@ class Records:
                 declared = types.strip(declared)  # nothing of it exists at run time
             out.append(
                 Field(
-                    c_name(text(name)), types.unqualified(declared), bits, align,
+                    c_name(text(name)), types.unqualified(declared), bits,
+                    self._s.alignments.of_declared(node, declarator, env),
                     const=declared.const, mutable=syntax.has_word(node, "mutable"),
                 )
             )  # fmt: skip
@@ -261,9 +267,9 @@ class Records:
 
     def _unnamed_member(self, node: Node, env: Env) -> Record:
         layout = Layout("", node.type == "union_specifier")
-        for member in syntax.operands(node.child_by_field_name("body")):
-            if member.type == "field_declaration":
-                layout.fields += self._fields(member, env)
+        body = node.child_by_field_name("body")
+        if body is not None:
+            self._members(layout, body, env)
         for member_field in layout.fields:
             self._s.output.need(member_field.type)
         entry = index.RecordEntry("", index.Scope("", None), node)
@@ -523,3 +529,12 @@ def _is_virtual(base: Node) -> bool:
             return True
         before = before.prev_sibling
     return False
+
+
+def _unplaced(member: Field) -> Field:
+    """The same member at an unknown place."""
+    if member.name or not isinstance(member.type, Record):
+        return Field(member.name, types.UNKNOWN)
+    inner = member.type.layout.fields
+    inner[:] = [_unplaced(f) for f in inner]
+    return member

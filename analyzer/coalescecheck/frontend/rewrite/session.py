@@ -14,6 +14,7 @@ from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import index, syntax, traits, types, unread
 from coalescecheck.frontend.rewrite.aliasing import Aliasing
+from coalescecheck.frontend.rewrite.alignments import Alignments
 from coalescecheck.frontend.rewrite.body import FunctionWriter
 from coalescecheck.frontend.rewrite.builtin_types import builtin_type
 from coalescecheck.frontend.rewrite.calls import Calls
@@ -107,6 +108,7 @@ class Session:
         self.names = Names(top, self.records.member, self.records.early_member)
         self.qualified = QualifiedNames(self)
         self.typenames = TypeNames(self)
+        self.alignments = Alignments(self)
         self.conversions = Conversions(self)
         self.expressions = Expressions(self)
         self.naming = Naming(self)
@@ -368,37 +370,6 @@ class Session:
                 number = None if before is None else before + 1
             self._numbers[key] = number
         return self._numbers[key]
-
-    def alignment(self, node: Node, env: Env) -> int:
-        """A declared alignment in bytes, 0 if there is none."""
-        for holder in (node, *syntax.children(node, "type_qualifier", "attribute_declaration")):
-            for part in holder.children:
-                if part.type == "alignas_qualifier":
-                    inner = syntax.operands(part)
-                    found = self._aligned(inner[0], env) if inner else 0
-                elif part.type == "attribute_specifier" and "aligned" in syntax.text(part):
-                    found = self._attribute(part, env)
-                else:
-                    continue
-                if found:
-                    return found
-        return 0
-
-    def _aligned(self, node: Node, env: Env) -> int:
-        type_ = self.type_if_named(node, env)
-        if node.type == "type_descriptor" and type_ is None:
-            inner = node.child_by_field_name("type")
-            type_ = self.type_if_named(inner, env) if inner is not None else None
-        if type_ is not None:
-            return types.align_of(type_) or 0
-        return self.expressions.constant(node, env) or 0
-
-    def _attribute(self, node: Node, env: Env) -> int:
-        for part in syntax.walk(node):
-            if part.type == "call_expression":
-                inner = syntax.operands(part.child_by_field_name("arguments"))
-                return self.expressions.constant(inner[0], env) or 0 if inner else 0
-        return 0
 
     # -- the function being written -----------------------------------------------------
 

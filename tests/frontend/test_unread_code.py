@@ -163,3 +163,49 @@ def test_offsetof_of_a_member_of_a_member_is_no_syntax_error(tmp_path: Path) -> 
     assert analysis.status == "analysed"
     assert not analysis.diagnostics
     assert analysis.accesses[0].lane_stride_bytes == 32
+
+
+_CLASSES = (
+    "struct S { float x FOO; int y; };",
+    "struct S { FOO(float, x) int y; };",
+    "struct S { FOO(float, x); int y; };",
+    "struct S { float x[4 FOO]; int y; };",
+)
+
+
+@pytest.mark.parametrize("declared", _CLASSES)
+def test_members_that_could_not_be_read_hide_the_places_of_others(
+    declared: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "members.cu"
+    path.write_text(f"{declared}\n__global__ void k(S *a) {{ a[threadIdx.x].y = 1; }}\n")
+    (kernel,) = coalescecheck.analyze(path, block=(32, 1, 1)).kernels
+    (result,) = kernel.accesses
+    assert kernel.diagnostics
+    assert result.sectors is None or (result.sectors.min, result.sectors.max) == (1, 32)
+
+
+_CONSTANTS = (
+    "const int W = 3 FOO;",
+    "constexpr int W = FOO 3;",
+    "enum { A FOO, W };",
+    "enum { A, FOO W };",
+    "enum { A = 3 FOO, W };",
+    "__device__ const int c[2] = {1, 2 FOO}; constexpr int W = c[1];",
+)
+
+
+@pytest.mark.parametrize("declared", _CONSTANTS)
+def test_constants_that_could_not_be_read_are_symbols(declared: str, tmp_path: Path) -> None:
+    path = tmp_path / "constants.cu"
+    path.write_text(f"{declared}\n__global__ void k(float *a) {{ a[threadIdx.x * W] = 1; }}\n")
+    (kernel,) = coalescecheck.analyze(path, block=(32, 1, 1)).kernels
+    result = kernel.accesses[-1]
+    assert isinstance(result.lane_stride_bytes, str | None)
+
+
+def test_a_parameter_that_could_not_be_read_has_no_known_type(tmp_path: Path) -> None:
+    path = tmp_path / "parameter.cu"
+    path.write_text("__global__ void k(float FOO *a) { a[threadIdx.x] = 1; }\n")
+    (kernel,) = coalescecheck.analyze(path, block=(32, 1, 1)).kernels
+    assert [result.certainty for result in kernel.accesses] == ["unknown"]

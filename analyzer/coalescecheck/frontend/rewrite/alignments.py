@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import syntax, types
+from coalescecheck.frontend.rewrite.qualified import base_name
+from coalescecheck.frontend.rewrite.unread import is_faulty
 
 if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.env import Env
@@ -93,7 +95,8 @@ def _parts(node: Node) -> list[Node]:
 
 def is_attribute(node: Node) -> bool:
     """Whether an error of the parser is nothing but attributes, which it has no place for."""
-    return node.is_error and all(child.type == "attribute_specifier" for child in node.children)
+    parts = node.children
+    return node.is_error and bool(parts) and all(p.type == "attribute_specifier" for p in parts)
 
 
 def unnamed_record(member: Node) -> Node | None:
@@ -106,6 +109,8 @@ def unnamed_record(member: Node) -> Node | None:
 
 def is_unread(member: Node) -> bool:
     """Whether what a class declares at ``member`` is not understood, and may take any room."""
+    if member.type == "declaration":
+        return _is_macro(member)
     if member.type != "field_declaration":
         return member.is_error and not _is_function(member.next_named_sibling)
     if _is_function(member):
@@ -116,8 +121,22 @@ def is_unread(member: Node) -> bool:
     return (
         any(syntax.points_to_member(d) for d in declared)
         or any(_is_fault(child) for child in member.children)
+        or any(is_faulty(d) for d in declared if d.type == "array_declarator")
         or any(is_unread(m) for m in syntax.operands(inner))
     )
+
+
+def _is_macro(member: Node) -> bool:
+    """``MEMBER(float, x);``, which only a constructor looks like."""
+    function = member.child_by_field_name("declarator")
+    if member.child_by_field_name("type") is not None or function is None:
+        return False
+    called = function.child_by_field_name("declarator")
+    around = member.parent.parent if member.parent is not None else None
+    own = around.child_by_field_name("name") if around is not None else None
+    if function.type != "function_declarator" or called is None or called.type != "identifier":
+        return False
+    return own is not None and syntax.text(called) != base_name(own)
 
 
 def _is_function(member: Node | None) -> bool:

@@ -78,6 +78,10 @@ class Globals:
         return Ex((mark, known.c), known.type, lvalue=True)
 
     def _enter(self, entry: VariableEntry, env: Env, node: Node, arguments: list[str]) -> _Global:
+        with self._s.reading(entry.node):
+            return self._entered(entry, env, node, arguments)
+
+    def _entered(self, entry: VariableEntry, env: Env, node: Node, arguments: list[str]) -> _Global:
         target = entry.declarator
         value_node = entry.default
         if target.type == "init_declarator":
@@ -91,6 +95,11 @@ class Globals:
         type_ = self._s.typenames.declared(entry.node, target, outside)
         constant = type_.const or syntax.has_word(entry.node, "constexpr")
         constant = constant or (value_node is not None and keeps_its_value(entry))
+        if constant and self._s.unread:
+            bare = types.strip(type_)
+            if types.is_arithmetic(bare):
+                return _Global(self._s.free_value(entry.name, bare), bare, None)
+            constant = False
         if constant and isinstance(type_, types.Array):
             type_ = types.qualified(type_, const=True)
         if isinstance(type_, types.Auto) and value_node is not None:

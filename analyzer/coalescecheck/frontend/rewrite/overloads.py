@@ -19,6 +19,7 @@ from coalescecheck.frontend.rewrite import (
     syntax,
     traits,
     types,
+    unread,
 )
 from coalescecheck.frontend.rewrite.conversion_ranks import binding_cost, receiver_cost
 from coalescecheck.frontend.rewrite.env import (
@@ -453,6 +454,8 @@ class Overloads:
         if lost is not None and not syntax.text(lost).strip("* "):
             for _ in range(syntax.text(lost).count("*")):
                 type_ = types.Pointer(type_)
+        elif lost is not None and not unread.only_specifiers(lost):
+            return types.Unknown(self._s.output_unknown("unread_parameter", ""))
         if isinstance(type_, types.Array | types.FunctionType):
             return types.decayed(type_)
         return type_

@@ -7,7 +7,8 @@ they reach each other through this object.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from tree_sitter import Node
@@ -360,7 +361,10 @@ class Session:
         key = (id(entry), own.cname if own is not None else "")  # each instance has its own
         if key not in self._numbers:
             self._numbers[key] = None  # one that refers to itself has no value
-            if entry.value is not None:
+            listed = entry.enum.node.child_by_field_name("body")
+            if listed is not None and unread.is_faulty(listed):
+                number = None
+            elif entry.value is not None:
                 inside = Env(env, scope=entry.enum.inner)  # it may name those before it
                 number = self.expressions.constant(entry.value, inside)
             elif entry.previous is None:
@@ -370,6 +374,16 @@ class Session:
                 number = None if before is None else before + 1
             self._numbers[key] = number
         return self._numbers[key]
+
+    @contextmanager
+    def reading(self, node: Node | None) -> Iterator[None]:
+        """While ``node`` is read, ``unread`` tells whether part of it could not be."""
+        around = self.unread
+        self.unread = node is not None and node.has_error and unread.is_faulty(node)
+        try:
+            yield
+        finally:
+            self.unread = around
 
     # -- the function being written -----------------------------------------------------
 

@@ -136,17 +136,15 @@ class Statements:
         """One statement."""
         if node.type in _IGNORED:
             return
-        around = self._s.unread
-        self._s.unread = node.has_error and unread.is_faulty(node)
-        if self._s.unread:
+        with self._s.reading(node):
+            if not self._s.unread:
+                self._readable(node, env, writer)
+                return
             writer.line(unread.BEGIN)
             self._readable(node, env, writer)
             for name in unread.changed_names(node):
                 self._forget(name, env, writer)
             writer.line(unread.END)
-        else:
-            self._readable(node, env, writer)
-        self._s.unread = around
 
     def _forget(self, name: str, env: Env, writer: FunctionWriter) -> None:
         """A variable that code which could not be read seems to change."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from tree_sitter import Node
 
@@ -59,6 +60,15 @@ def _faults(statement: Node) -> Iterator[Node]:
             inside = [node.child_by_field_name(name) for name in _BODIES]
             parts = syntax.unreadable(node)
             stack += [c for c in parts if c not in inside and not _is_nested(c, node)]
+            if node.type == "switch_statement":
+                stack += _labels(node)
+
+
+def _labels(switch: Node) -> Iterator[Node]:
+    """What stands in the labels of a switch, which decide who runs its other cases, too."""
+    for part in syntax.walk(switch):
+        if part.type == "case_statement" and part.has_error:
+            yield from takewhile(lambda child: child.type != ":", part.children)
 
 
 def _is_nested(node: Node, parent: Node) -> bool:

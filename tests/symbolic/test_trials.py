@@ -38,6 +38,39 @@ def test_a_condition_that_cuts_every_warp(condition: str, block: int) -> None:
             assert found.sectors.min <= len(running) <= found.sectors.max
 
 
+@pytest.mark.parametrize(
+    ("condition", "lanes"),
+    [
+        ("threadIdx.x >= blockDim.x - 5", 5),
+        ("threadIdx.x + 7 > blockDim.x", 6),
+        ("blockIdx.x * blockDim.x + threadIdx.x >= gridDim.x * blockDim.x - 3", 3),
+        ("blockIdx.x + 1 == gridDim.x && threadIdx.x >= blockDim.x - 9", 9),
+    ],
+)
+def test_the_last_lanes_of_an_unknown_block_are_no_whole_warp(condition: str, lanes: int) -> None:
+    found = result(f"if ({condition}) o[threadIdx.x * 8] = 1;", "o", block=None)
+    assert found.sectors is not None
+    assert not any(text.startswith("whole warps") for text in found.assumptions)
+    assert found.sectors.min <= lanes <= found.sectors.max
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "threadIdx.x < blockDim.x / 2",
+        "threadIdx.x < blockDim.x - 1",
+        "blockIdx.x * blockDim.x + threadIdx.x < gridDim.x * blockDim.x - 3",
+        "blockIdx.x * blockDim.x + threadIdx.x < gridDim.x * blockDim.x / 4",
+    ],
+)
+def test_others_of_an_unknown_block_are_whole_warps(condition: str) -> None:
+    found = result(f"if ({condition}) o[threadIdx.x * 8] = 1;", "o", block=None)
+    assert found.certainty == "exact-symbolic"
+    assert any(text.startswith("whole warps: ") for text in found.assumptions)
+    assert found.sectors is not None
+    assert (found.sectors.min, found.sectors.max) == (32, 32)
+
+
 @pytest.mark.parametrize("index", CHANGING)
 def test_an_address_that_changes_in_every_warp(index: str) -> None:
     found = result(f"int x = threadIdx.x; o[{index}] = 1;", "o", block=(32,))

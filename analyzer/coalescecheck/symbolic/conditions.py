@@ -14,7 +14,7 @@ from coalescecheck.launch import WARP_SIZE
 from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.form import Atom, Bounds, Context, Form, Symbol, number
 from coalescecheck.symbolic.reach import LoopInfo, Reach
-from coalescecheck.symbolic.trials import Trials
+from coalescecheck.symbolic.trials import DIMENSIONS, Trials
 from coalescecheck.symbolic.trips import holds_before
 
 _REPEATING = ("and", "or", "xor", "cmod", "fmod", "popc")
@@ -168,18 +168,22 @@ def keep_possible(
     ctx: Context, conditions: Conditions, ranges: Mapping[int, int], trials: Trials
 ) -> None:
     """Of what is assumed only what whole warps can meet: ``(i + n) % 2`` changes between lanes,
-    whatever ``n``."""
+    whatever ``n``, and none of them is in the last three of ``blockDim.x``."""
     known = _known(ctx, ranges)
     met = trials.where(conditions.known)
     for guard in list(conditions.assumed):
-        if _repeats(ctx, guard) and not met.by_all(guard):
+        if _is_doubtful(ctx, guard) and not met.by_all(guard):
             conditions.assumed.remove(guard)
             _mask(ctx, guard, known, conditions)
 
 
+def _is_doubtful(ctx: Context, guard: Form) -> bool:
+    """Whether values repeat in it, or indices are compared with their dimensions: what else there
+    is of conditions on sizes may be met by whole warps, rarely as ``i / n == 5``."""
+    return _repeats(ctx, guard) or any(s.kind in DIMENSIONS for _, s in ctx.symbols(guard))
+
+
 def _repeats(ctx: Context, form: Form) -> bool:
-    """Whether values repeat in it: what else there is of conditions on sizes may be met by whole
-    warps, rarely as ``i / n == 5``."""
     atoms = (ctx.generators[g] for g in form.generators())
     return any(
         isinstance(atom, Atom)

@@ -71,6 +71,44 @@ def test_others_of_an_unknown_block_are_whole_warps(condition: str) -> None:
     assert (found.sectors.min, found.sectors.max) == (32, 32)
 
 
+# unsigned indices below 0 in some lane of every warp, and those that wrap more than once
+WRAPPING = ["5 - x * n", "(3 - x) * n", "x * (0 - n)", "~(x * n)", "~n * x", "(2 - x) * n / 3"]
+
+
+@pytest.mark.parametrize("index", WRAPPING)
+def test_an_unsigned_index_that_wraps_in_every_warp(index: str) -> None:
+    unsigned = "float *o, unsigned n"
+    body = f"unsigned x = threadIdx.x; o[{index}] = 1;"
+    found = result(body, "o", block=(32,), parameters=unsigned)
+    assert found.sectors is not None
+    assert not any(text.endswith(">= 0") for text in found.assumptions)
+    product, _, divisor = index.partition(" / ")
+    for n in (*SIZES, 1 << 27, (1 << 31) + 1):
+        values = [eval(product, {"x": x, "n": n}) % 2**32 // int(divisor or 1) for x in range(32)]
+        touched = len({value // 8 for value in values})
+        assert found.sectors.min <= touched <= found.sectors.max
+
+
+@pytest.mark.parametrize(
+    ("condition", "lanes"),
+    [
+        ("x >= n - 3 && x < n", 3),
+        ("x > n - 5 && x < n + 5", 9),
+        ("(x < n) != (x < n + 2)", 2),
+        ("(x + 1 < n) != (x < n)", 1),
+    ],
+)
+@pytest.mark.parametrize("type_", ["int", "unsigned"])
+def test_conditions_that_leave_fewer_lanes_than_a_warp(
+    condition: str, lanes: int, type_: str
+) -> None:
+    body = f"{type_} x = 64 * blockIdx.x + threadIdx.x; if ({condition}) o[x * 8] = 1;"
+    found = result(body, "o", block=(64,), parameters=f"float *o, {type_} n")
+    assert found.sectors is not None
+    assert not found.assumptions
+    assert found.sectors.min <= lanes <= found.sectors.max
+
+
 @pytest.mark.parametrize("index", CHANGING)
 def test_an_address_that_changes_in_every_warp(index: str) -> None:
     found = result(f"int x = threadIdx.x; o[{index}] = 1;", "o", block=(32,))

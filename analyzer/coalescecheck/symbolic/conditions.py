@@ -16,8 +16,10 @@ from coalescecheck.symbolic.form import Atom, Bounds, Context, Form, Symbol, num
 from coalescecheck.symbolic.reach import LoopInfo, Reach
 from coalescecheck.symbolic.trials import DIMENSIONS, Trials
 from coalescecheck.symbolic.trips import holds_before
+from coalescecheck.symbolic.wrapping import unwrapped
 
 _REPEATING = ("and", "or", "xor", "cmod", "fmod", "popc")
+_COMPARISONS = ("lt0", "eq0")
 LEFT = "a loop that is left in a way that is not understood"
 
 
@@ -183,13 +185,19 @@ def _is_doubtful(ctx: Context, guard: Form) -> bool:
     return _repeats(ctx, guard) or any(s.kind in DIMENSIONS for _, s in ctx.symbols(guard))
 
 
-def _repeats(ctx: Context, form: Form) -> bool:
-    atoms = (ctx.generators[g] for g in form.generators())
-    return any(
-        isinstance(atom, Atom)
-        and (atom.op in _REPEATING or any(_repeats(ctx, arg) for arg in atom.args))
-        for atom in atoms
-    )
+def _repeats(ctx: Context, form: Form, compared: bool = False) -> bool:
+    """``compared``: two conditions that are compared are each met by whole warps, their
+    difference, as in ``(i < n) != (i < n + 2)``, need not be."""
+    for g in form.generators():
+        atom = ctx.generators[g]
+        if not isinstance(atom, Atom):
+            continue
+        comparison = atom.op in _COMPARISONS
+        if atom.op in _REPEATING or (compared and comparison):
+            return True
+        if any(_repeats(ctx, arg, compared or comparison) for arg in atom.args):
+            return True
+    return False
 
 
 def _may_hold_for_all(ctx: Context, guard: Form) -> bool:
@@ -214,11 +222,12 @@ def _may_hold_for_all(ctx: Context, guard: Form) -> bool:
 
 
 def _narrow(ctx: Context, guard: Form, other: Form) -> bool:
-    """Whether both leave fewer values than a warp has lanes: ``n <= i`` and ``i < n + 8``."""
+    """Whether both leave fewer values than a warp has lanes: ``n <= i`` and ``i < n + 8``.  Where
+    an unsigned ``n - 3`` wraps, ``n - 3 <= i`` leaves none."""
     sides = [op.single_atom(ctx, guard), op.single_atom(ctx, other)]
     if any(side is None or side.op != "lt0" for side in sides):
         return False
-    first, second = (side.args[0] for side in sides if side is not None)
+    first, second = (unwrapped(ctx, side.args[0]) for side in sides if side is not None)
     width = first + second  # constant where the lanes and the sizes cancel out
     return width.is_constant and -width.constant - 1 <= _spread(ctx, first)
 

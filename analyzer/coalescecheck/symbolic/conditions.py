@@ -170,34 +170,51 @@ def keep_possible(
     ctx: Context, conditions: Conditions, ranges: Mapping[int, int], trials: Trials
 ) -> None:
     """Of what is assumed only what whole warps can meet: ``(i + n) % 2`` changes between lanes,
-    whatever ``n``, and none of them is in the last three of ``blockDim.x``."""
+    whatever ``n``, some lane of a block of 8x8 has ``threadIdx.x < n`` where ``n`` is above 0, and
+    no whole warp is in the last three of ``blockDim.x``."""
     known = _known(ctx, ranges)
     met = trials.where(conditions.known)
     for guard in list(conditions.assumed):
-        if _is_doubtful(ctx, guard) and not met.by_all(guard):
+        if _is_tried(ctx, guard) and not met.by_all(guard):
             conditions.assumed.remove(guard)
             _mask(ctx, guard, known, conditions)
 
 
-def _is_doubtful(ctx: Context, guard: Form) -> bool:
-    """Whether values repeat in it, or indices are compared with their dimensions: what else there
-    is of conditions on sizes may be met by whole warps, rarely as ``i / n == 5``."""
-    return _repeats(ctx, guard) or any(s.kind in DIMENSIONS for _, s in ctx.symbols(guard))
+def _is_tried(ctx: Context, guard: Form) -> bool:
+    """Whether some of a few warps should meet a guard if any can: those that meet ``i / n == 5``
+    are rare, but not where values repeat or indices are compared with their dimensions."""
+    if not _equates(ctx, guard) or _repeats(ctx, guard):
+        return True
+    return any(s.kind in DIMENSIONS for _, s in ctx.symbols(guard))
 
 
-def _repeats(ctx: Context, form: Form, compared: bool = False) -> bool:
-    """``compared``: two conditions that are compared are each met by whole warps, their
-    difference, as in ``(i < n) != (i < n + 2)``, need not be."""
-    for g in form.generators():
+def _equates(ctx: Context, form: Form) -> bool:
+    return any(atom.op == "eq0" for atom, _ in _atoms(ctx, form))
+
+
+def _repeats(ctx: Context, form: Form) -> bool:
+    """Whether values repeat in it.  Two conditions that are compared are each met by whole warps,
+    their difference, as in ``(i < n) != (i < n + 2)``, need not be."""
+    return any(
+        atom.op in _REPEATING or (compared and atom.op in _COMPARISONS)
+        for atom, compared in _atoms(ctx, form)
+    )
+
+
+def _atoms(ctx: Context, form: Form) -> Iterator[tuple[Atom, bool]]:
+    """The atoms of a form and of their arguments, each once, and whether it is compared."""
+    left = [(g, False) for g in form.generators()]
+    seen = set(left)
+    while left:
+        g, compared = left.pop()
         atom = ctx.generators[g]
         if not isinstance(atom, Atom):
             continue
-        comparison = atom.op in _COMPARISONS
-        if atom.op in _REPEATING or (compared and comparison):
-            return True
-        if any(_repeats(ctx, arg, compared or comparison) for arg in atom.args):
-            return True
-    return False
+        yield atom, compared
+        below = compared or atom.op in _COMPARISONS
+        new = {(inner, below) for arg in atom.args for inner in arg.generators()} - seen
+        seen |= new
+        left += new
 
 
 def _may_hold_for_all(ctx: Context, guard: Form) -> bool:

@@ -20,6 +20,8 @@ from coalescecheck.symbolic.numeric import Evaluator
 SAMPLES = 96  # values of each symbol
 MOST_WARPS = 8
 SIZES = (4, 40, 300, 5000, 100_000)  # values below these, each as often
+COUNTED = ("bid", "row", "counter")  # kinds of symbols whose first value is as good as any
+AT_FIRST = 0.2  # of their samples
 DIMENSIONS = {"bdim": "threadIdx", "gdim": "blockIdx"}  # by kind, the indices below them
 
 Running = NDArray[np.bool_]  # the lanes of each sample's warps that are left: samples, warps, lanes
@@ -88,8 +90,10 @@ class Trials:
         return self._values[g]
 
     def _sample(self, draw: random.Random, symbol: Symbol) -> int:
-        """A value of a symbol that is not 0, if it can be another."""
+        """A value of a symbol; that of a size is not 0, if it can be another."""
         least = 0 if symbol.low is None else symbol.low
+        if symbol.kind in COUNTED and draw.random() < AT_FIRST:
+            return least
         value = least + draw.randint(1, draw.choice(SIZES))
         if symbol.high is not None and value > symbol.high:
             value = draw.randint(min(least, symbol.high), symbol.high)
@@ -102,10 +106,14 @@ class Met:
     def __init__(self, trials: Trials, guards: tuple[Form, ...]) -> None:
         self._trials, self._guards = trials, guards
         self._found: Running | None = None
+        self._all: dict[Form, bool] = {}
 
     def by_all(self, guard: Form) -> bool:
         """Whether all lanes may meet ``guard``."""
-        return self._somewhere(self._trials.values(guard) != 0)
+        known = self._all.get(guard)
+        if known is None:
+            known = self._all[guard] = self._somewhere(self._trials.values(guard) != 0)
+        return known
 
     def by_none(self, guard: Form) -> bool:
         """Whether no lane may meet ``guard``."""

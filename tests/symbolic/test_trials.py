@@ -109,17 +109,6 @@ def test_conditions_that_leave_fewer_lanes_than_a_warp(
     assert found.sectors.min <= lanes <= found.sectors.max
 
 
-@pytest.mark.parametrize("condition", ["x >= n", "8 * x > n", "x > n - 1 || x > m"])
-def test_a_condition_that_the_first_lane_of_each_row_never_meets(condition: str) -> None:
-    found = result(f"int x = threadIdx.x; if ({condition}) o[x * 8] = 1;", "o", block=(8, 8))
-    assert found.sectors is not None
-    assert not found.assumptions
-    for n in (3, 4, 6):
-        test = condition.replace("||", "or")
-        running = [x for x in range(8) if eval(test, {"x": x, "n": n, "m": 5})]
-        assert found.sectors.min <= len(running) <= found.sectors.max
-
-
 @pytest.mark.parametrize("index", CHANGING)
 def test_an_address_that_changes_in_every_warp(index: str) -> None:
     found = result(f"int x = threadIdx.x; o[{index}] = 1;", "o", block=(32,))

@@ -170,26 +170,19 @@ def keep_possible(
     ctx: Context, conditions: Conditions, ranges: Mapping[int, int], trials: Trials
 ) -> None:
     """Of what is assumed only what whole warps can meet: ``(i + n) % 2`` changes between lanes,
-    whatever ``n``, some lane of a block of 8x8 has ``threadIdx.x < n`` where ``n`` is above 0, and
-    no whole warp is in the last three of ``blockDim.x``."""
+    whatever ``n``, and none of them is in the last three of ``blockDim.x``."""
     known = _known(ctx, ranges)
     met = trials.where(conditions.known)
     for guard in list(conditions.assumed):
-        if _is_tried(ctx, guard) and not met.by_all(guard):
+        if _is_doubtful(ctx, guard) and not met.by_all(guard):
             conditions.assumed.remove(guard)
             _mask(ctx, guard, known, conditions)
 
 
-def _is_tried(ctx: Context, guard: Form) -> bool:
-    """Whether some of a few warps should meet a guard if any can: those that meet ``i / n == 5``
-    are rare, but not where values repeat or indices are compared with their dimensions."""
-    if not _equates(ctx, guard) or _repeats(ctx, guard):
-        return True
-    return any(s.kind in DIMENSIONS for _, s in ctx.symbols(guard))
-
-
-def _equates(ctx: Context, form: Form) -> bool:
-    return any(atom.op == "eq0" for atom, _ in _atoms(ctx, form))
+def _is_doubtful(ctx: Context, guard: Form) -> bool:
+    """Whether values repeat in it, or indices are compared with their dimensions: what else there
+    is of conditions on sizes may be met by whole warps, rarely as ``i / n == 5``."""
+    return _repeats(ctx, guard) or any(s.kind in DIMENSIONS for _, s in ctx.symbols(guard))
 
 
 def _repeats(ctx: Context, form: Form) -> bool:

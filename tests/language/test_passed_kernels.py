@@ -41,6 +41,12 @@ CASES = {
         "launch(b, p); }",
         ["1: 64x1 of 1", "2: 64x1 of 1", "3: 64x1 of 1", "4: 32x1 of 1", "5: 32x1 of 1"],
     ),
+    "in parentheses, as a macro passes it": (
+        "#define LAUNCH(kernel, t) kernel<<<1, t>>>\n"
+        "void all(float *p, int n) { LAUNCH((k<1>), 32)(p); ((k<2>))<<<1, 64>>>(p);\n"
+        "auto f = &k<3>; (*f)<<<1, 96>>>(p); (n ? k<4> : (k<5>))<<<1, 128>>>(p); }",
+        ["1: 32x1 of 1", "2: 64x1 of 1", "3: 96x1 of 1", "4: 128x1 of 1", "5: 128x1 of 1"],
+    ),
     "nobody tells": (
         "kernel_t pick(int); void launch(kernel_t f, float *p) { f<<<1, 32>>>(p); }\n"
         "void change(kernel_t f, float *p) { f = pick(2); f<<<1, 32>>>(p); }\n"

@@ -38,6 +38,77 @@ def test_a_condition_that_cuts_every_warp(condition: str, block: int) -> None:
             assert found.sectors.min <= len(running) <= found.sectors.max
 
 
+@pytest.mark.parametrize(
+    ("condition", "lanes"),
+    [
+        ("threadIdx.x >= blockDim.x - 5", 5),
+        ("threadIdx.x + 7 > blockDim.x", 6),
+        ("blockIdx.x * blockDim.x + threadIdx.x >= gridDim.x * blockDim.x - 3", 3),
+        ("blockIdx.x + 1 == gridDim.x && threadIdx.x >= blockDim.x - 9", 9),
+    ],
+)
+def test_the_last_lanes_of_an_unknown_block_are_no_whole_warp(condition: str, lanes: int) -> None:
+    found = result(f"if ({condition}) o[threadIdx.x * 8] = 1;", "o", block=None)
+    assert found.sectors is not None
+    assert not any(text.startswith("whole warps") for text in found.assumptions)
+    assert found.sectors.min <= lanes <= found.sectors.max
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "threadIdx.x < blockDim.x / 2",
+        "threadIdx.x < blockDim.x - 1",
+        "blockIdx.x * blockDim.x + threadIdx.x < gridDim.x * blockDim.x - 3",
+        "blockIdx.x * blockDim.x + threadIdx.x < gridDim.x * blockDim.x / 4",
+    ],
+)
+def test_others_of_an_unknown_block_are_whole_warps(condition: str) -> None:
+    found = result(f"if ({condition}) o[threadIdx.x * 8] = 1;", "o", block=None)
+    assert found.certainty == "exact-symbolic"
+    assert any(text.startswith("whole warps: ") for text in found.assumptions)
+    assert found.sectors is not None
+    assert (found.sectors.min, found.sectors.max) == (32, 32)
+
+
+# unsigned indices below 0 in some lane of every warp, and those that wrap more than once
+WRAPPING = ["5 - x * n", "(3 - x) * n", "x * (0 - n)", "~(x * n)", "~n * x", "(2 - x) * n / 3"]
+
+
+@pytest.mark.parametrize("index", WRAPPING)
+def test_an_unsigned_index_that_wraps_in_every_warp(index: str) -> None:
+    unsigned = "float *o, unsigned n"
+    body = f"unsigned x = threadIdx.x; o[{index}] = 1;"
+    found = result(body, "o", block=(32,), parameters=unsigned)
+    assert found.sectors is not None
+    assert not any(text.endswith(">= 0") for text in found.assumptions)
+    product, _, divisor = index.partition(" / ")
+    for n in (*SIZES, 1 << 27, (1 << 31) + 1):
+        values = [eval(product, {"x": x, "n": n}) % 2**32 // int(divisor or 1) for x in range(32)]
+        touched = len({value // 8 for value in values})
+        assert found.sectors.min <= touched <= found.sectors.max
+
+
+@pytest.mark.parametrize(
+    ("condition", "lanes"),
+    [
+        ("x >= n - 3 && x < n", 3),
+        ("x > n - 5 && x < n + 5", 9),
+        ("(x < n) != (x < n + 2)", 2),
+        ("(x + 1 < n) != (x < n)", 1),
+    ],
+)
+@pytest.mark.parametrize("type_", ["int", "unsigned"])
+def test_conditions_that_leave_fewer_lanes_than_a_warp(
+    condition: str, lanes: int, type_: str
+) -> None:
+    body = f"{type_} x = 64 * blockIdx.x + threadIdx.x; if ({condition}) o[x * 8] = 1;"
+    found = result(body, "o", block=(64,), parameters=f"float *o, {type_} n")
+    assert found.sectors is not None
+    assert not found.assumptions
+    assert found.sectors.min <= lanes <= found.sectors.max
+
+
 @pytest.mark.parametrize("index", CHANGING)
 def test_an_address_that_changes_in_every_warp(index: str) -> None:
     found = result(f"int x = threadIdx.x; o[{index}] = 1;", "o", block=(32,))

@@ -327,8 +327,6 @@ def _argument(values: HostValues, node: Node, context: Context) -> LaunchArgumen
 
 def _bare_name(function: Node) -> str | None:
     """``ns::k`` of ``ns::k<32, float>``; None for a pointer or a member."""
-    while function.type == "parenthesized_expression" and len(expressions(function)) == 1:
-        function = expressions(function)[0]
     if function.type not in ("identifier", "template_function", "qualified_identifier"):
         return None
     parts: list[str] = []

@@ -14,10 +14,12 @@ from coalescecheck.launch import WARP_SIZE
 from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.form import Atom, Bounds, Context, Form, Symbol, number
 from coalescecheck.symbolic.reach import LoopInfo, Reach
-from coalescecheck.symbolic.trials import Trials
+from coalescecheck.symbolic.trials import DIMENSIONS, Trials
 from coalescecheck.symbolic.trips import holds_before
+from coalescecheck.symbolic.wrapping import unwrapped
 
 _REPEATING = ("and", "or", "xor", "cmod", "fmod", "popc")
+_COMPARISONS = ("lt0", "eq0")
 LEFT = "a loop that is left in a way that is not understood"
 
 
@@ -168,24 +170,44 @@ def keep_possible(
     ctx: Context, conditions: Conditions, ranges: Mapping[int, int], trials: Trials
 ) -> None:
     """Of what is assumed only what whole warps can meet: ``(i + n) % 2`` changes between lanes,
-    whatever ``n``."""
+    whatever ``n``, and none of them is in the last three of ``blockDim.x``."""
     known = _known(ctx, ranges)
     met = trials.where(conditions.known)
     for guard in list(conditions.assumed):
-        if _repeats(ctx, guard) and not met.by_all(guard):
+        if _is_doubtful(ctx, guard) and not met.by_all(guard):
             conditions.assumed.remove(guard)
             _mask(ctx, guard, known, conditions)
 
 
+def _is_doubtful(ctx: Context, guard: Form) -> bool:
+    """Whether values repeat in it, or indices are compared with their dimensions: what else there
+    is of conditions on sizes may be met by whole warps, rarely as ``i / n == 5``."""
+    return _repeats(ctx, guard) or any(s.kind in DIMENSIONS for _, s in ctx.symbols(guard))
+
+
 def _repeats(ctx: Context, form: Form) -> bool:
-    """Whether values repeat in it: what else there is of conditions on sizes may be met by whole
-    warps, rarely as ``i / n == 5``."""
-    atoms = (ctx.generators[g] for g in form.generators())
+    """Whether values repeat in it.  Two conditions that are compared are each met by whole warps,
+    their difference, as in ``(i < n) != (i < n + 2)``, need not be."""
     return any(
-        isinstance(atom, Atom)
-        and (atom.op in _REPEATING or any(_repeats(ctx, arg) for arg in atom.args))
-        for atom in atoms
+        atom.op in _REPEATING or (compared and atom.op in _COMPARISONS)
+        for atom, compared in _atoms(ctx, form)
     )
+
+
+def _atoms(ctx: Context, form: Form) -> Iterator[tuple[Atom, bool]]:
+    """The atoms of a form and of their arguments, each once, and whether it is compared."""
+    left = [(g, False) for g in form.generators()]
+    seen = set(left)
+    while left:
+        g, compared = left.pop()
+        atom = ctx.generators[g]
+        if not isinstance(atom, Atom):
+            continue
+        yield atom, compared
+        below = compared or atom.op in _COMPARISONS
+        new = {(inner, below) for arg in atom.args for inner in arg.generators()} - seen
+        seen |= new
+        left += new
 
 
 def _may_hold_for_all(ctx: Context, guard: Form) -> bool:
@@ -210,11 +232,12 @@ def _may_hold_for_all(ctx: Context, guard: Form) -> bool:
 
 
 def _narrow(ctx: Context, guard: Form, other: Form) -> bool:
-    """Whether both leave fewer values than a warp has lanes: ``n <= i`` and ``i < n + 8``."""
+    """Whether both leave fewer values than a warp has lanes: ``n <= i`` and ``i < n + 8``.  Where
+    an unsigned ``n - 3`` wraps, ``n - 3 <= i`` leaves none."""
     sides = [op.single_atom(ctx, guard), op.single_atom(ctx, other)]
     if any(side is None or side.op != "lt0" for side in sides):
         return False
-    first, second = (side.args[0] for side in sides if side is not None)
+    first, second = (unwrapped(ctx, side.args[0]) for side in sides if side is not None)
     width = first + second  # constant where the lanes and the sizes cancel out
     return width.is_constant and -width.constant - 1 <= _spread(ctx, first)
 

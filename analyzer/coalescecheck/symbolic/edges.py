@@ -18,7 +18,7 @@ from itertools import product
 from math import gcd, lcm
 
 from coalescecheck.symbolic import operators as op
-from coalescecheck.symbolic.form import ZERO, Atom, Context, Form, Symbol, number
+from coalescecheck.symbolic.form import ZERO, Atom, Context, Form, Monomial, Symbol, number
 from coalescecheck.symbolic.trials import Met
 from coalescecheck.symbolic.wrapping import is_index
 
@@ -178,7 +178,7 @@ def _is_base(ctx: Context, g: int) -> bool:
 
 def _is_signless(ctx: Context, atom: Atom) -> bool:
     """Whether an unsigned 32-bit index wraps below 0 only, which moves a warp by whole lines if it
-    is below 0 in all its lanes."""
+    is below 0 in all its lanes.  A size times a lane's own number may wrap any number of times."""
     index = atom.args[0]
     low, high = ctx.bounds(index)
     return (
@@ -186,7 +186,13 @@ def _is_signless(ctx: Context, atom: Atom) -> bool:
         and (low is None or low < 0)
         and None in (low, high)
         and is_index(index)
+        and not any(_is_scaled(ctx, monomial) for monomial in index.terms)
     )
+
+
+def _is_scaled(ctx: Context, monomial: Monomial) -> bool:
+    form = Form({monomial: 1})
+    return len(monomial) > 1 and ctx.varying(form) and None in ctx.bounds(form)
 
 
 def _is(ctx: Context, g: int, name: str) -> bool:

@@ -12,9 +12,10 @@ from dataclasses import replace
 from coalescecheck.analysis import AccessTotals, Total
 from coalescecheck.launch import Launch
 from coalescecheck.symbolic import edges
+from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.conditions import is_known
 from coalescecheck.symbolic.count import Counter, TooMany
-from coalescecheck.symbolic.form import Context, Form, Symbol
+from coalescecheck.symbolic.form import ZERO, Context, Form, Symbol
 from coalescecheck.symbolic.inexact import RangeCounter
 from coalescecheck.symbolic.measure import Target
 from coalescecheck.symbolic.missing import Givable
@@ -59,6 +60,9 @@ class PieceCounter:
 
     def outcome(self, question: Question) -> Outcome:
         """The counts of the piece, away from edges whose position is not known."""
+        wrapping = self._wrapping(question)
+        if wrapping is not None:
+            return self._ranged(question, wrapping, [])
         away = self._away(question)
         if not (away.equalities or away.conditions or away.quotients):
             return self._tried(question)
@@ -80,6 +84,15 @@ class PieceCounter:
             totals=AccessTotals(outcomes[0].totals.requests, some, some, some),
             assumptions=result.assumptions + texts,
         )
+
+    def _wrapping(self, question: Question) -> list[Symbol] | None:
+        """The sizes with which an unsigned value wraps in some lane of every warp, as ``5 - n*i``
+        does; None where there is no such value."""
+        met = self._counter.trials.where(question.conditions.known)
+        for fit in question.reach.fits:
+            if fit.low and not met.by_none(op.less(self._ctx, fit.form, ZERO)):
+                return [s for _, s in self._ctx.symbols(fit.form) if s.kind != "tid"]
+        return None
 
     def _away(self, question: Question) -> edges.Inside:
         ranges, address = question.ranges, question.reach.address

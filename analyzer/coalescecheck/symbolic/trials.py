@@ -7,7 +7,7 @@ Counts are given for the warps that a condition on unknown sizes does not cut.  
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from coalescecheck.symbolic.numeric import Evaluator
 SAMPLES = 96  # values of each symbol
 MOST_WARPS = 8
 SIZES = (4, 40, 300, 5000, 100_000)  # values below these, each as often
+COUNTED = ("bid", "row", "counter")  # kinds of symbols whose first value is as good as any
+AT_FIRST = 0.2  # of their samples
+DIMENSIONS = {"bdim": "threadIdx", "gdim": "blockIdx"}  # by kind, the indices below them
 
 Running = NDArray[np.bool_]  # the lanes of each sample's warps that are left: samples, warps, lanes
 
@@ -33,6 +36,7 @@ class Trials:
         chosen = np.linspace(0, lanes.warps - 1, min(lanes.warps, MOST_WARPS)).round()
         self._warps = chosen.astype(np.int64)
         self._values: dict[int, NDArray[np.int64]] = {}
+        self._existing: Running | None = None
         self._met: dict[tuple[Form, ...], Met] = {}
 
     def where(self, guards: Iterable[Form]) -> Met:
@@ -44,12 +48,30 @@ class Trials:
 
     def running(self, guards: Iterable[Form]) -> Running:
         """The lanes that meet ``guards``; all where none is found, as those are only samples."""
-        shape = (SAMPLES, len(self._warps), WARP_SIZE)
-        every: Running = np.broadcast_to(self._lanes.exists[self._warps], shape)
+        every = self._exists()
         found = every
         for guard in guards:
             found = found & (self.values(guard) != 0)
         return found if found.any() else every
+
+    def _exists(self) -> Running:
+        """The threads that there are: where dimensions are unknown, below those of each sample."""
+        if self._existing is None:
+            shape = (SAMPLES, len(self._warps), WARP_SIZE)
+            found: Running = np.broadcast_to(self._lanes.exists[self._warps], shape)
+            for index, dimension in self._indices():
+                found = found & (self.values(index - dimension) < 0)
+            self._existing = found
+        return self._existing
+
+    def _indices(self) -> Iterator[tuple[Form, Form]]:
+        """Thread and block indices with their dimensions, where these are unknown."""
+        symbols = [(g, s) for g, s in enumerate(self._ctx.generators) if isinstance(s, Symbol)]
+        named = {symbol.name: g for g, symbol in symbols if symbol.kind in ("tid", "row", "bid")}
+        for g, symbol in symbols:
+            below = named.get(DIMENSIONS.get(symbol.kind, "") + symbol.name[-2:])
+            if below is not None:
+                yield Form({(below,): 1}), Form({(g,): 1})
 
     def values(self, form: Form) -> NDArray[np.int64]:
         """The values of ``form``, which broadcast to samples, warps and lanes."""
@@ -68,8 +90,10 @@ class Trials:
         return self._values[g]
 
     def _sample(self, draw: random.Random, symbol: Symbol) -> int:
-        """A value of a symbol that is not 0, if it can be another."""
+        """A value of a symbol; that of a size is not 0, if it can be another."""
         least = 0 if symbol.low is None else symbol.low
+        if symbol.kind in COUNTED and draw.random() < AT_FIRST:
+            return least
         value = least + draw.randint(1, draw.choice(SIZES))
         if symbol.high is not None and value > symbol.high:
             value = draw.randint(min(least, symbol.high), symbol.high)
@@ -82,10 +106,14 @@ class Met:
     def __init__(self, trials: Trials, guards: tuple[Form, ...]) -> None:
         self._trials, self._guards = trials, guards
         self._found: Running | None = None
+        self._all: dict[Form, bool] = {}
 
     def by_all(self, guard: Form) -> bool:
         """Whether all lanes may meet ``guard``."""
-        return self._somewhere(self._trials.values(guard) != 0)
+        known = self._all.get(guard)
+        if known is None:
+            known = self._all[guard] = self._somewhere(self._trials.values(guard) != 0)
+        return known
 
     def by_none(self, guard: Form) -> bool:
         """Whether no lane may meet ``guard``."""

@@ -24,6 +24,7 @@ def settle(ctx: Context, form: Form, type_: ScalarType) -> Form:
         return wrap(ctx, form, type_)
     if type_.kind == "uint":
         below = high is not None and high < 0  # ~x of an unsigned x: below 0 for every x
+        below = below or (low is None and high == 0)  # -x: for every x but one
         below = below or (low is None and only_blocks_unbounded(ctx, form))
         if high is None and _scales_header(ctx, form):
             return wrap(ctx, form, type_)
@@ -68,14 +69,14 @@ def wrap(ctx: Context, form: Form, type_: ScalarType) -> Form:
         return number(value)
     limit = 1 << (type_.bits - 1)
     bounds = (-limit, limit - 1) if signed else (0, 2 * limit - 1)
-    form = _unwrapped(ctx, form, type_.bits)
+    form = unwrapped(ctx, form, type_.bits)
     low, high = ctx.bounds(form)
     if low is not None and high is not None and bounds[0] <= low and high <= bounds[1]:
         return form
     return ctx.atom("wrap", (form,), bounds, (type_.bits, int(signed)))
 
 
-def _unwrapped(ctx: Context, form: Form, bits: int, hashes: bool = True) -> Form:
+def unwrapped(ctx: Context, form: Form, bits: int = 32, hashes: bool = True) -> Form:
     """The same modulo 2**bits: ``8u + (unsigned)-1`` need not wrap before it is added.
 
     Not those of ``hashes`` if these are to stay.
@@ -95,7 +96,7 @@ def sum_of(ctx: Context, form: Form, type_: ScalarType) -> Form:
     range again for most ``n``.  Else the form itself."""
     if type_.kind != "uint" or type_.bits > 32 or len(form.terms) < 2:
         return form
-    return _unwrapped(ctx, form, type_.bits, hashes=False)
+    return unwrapped(ctx, form, type_.bits, hashes=False)
 
 
 def is_index(form: Form) -> bool:

@@ -91,7 +91,10 @@ def _parameter(values: HostValues, function: Node) -> tuple[Node, int] | None:
 
 
 def _behind_variable(values: HostValues, function: Node) -> list[Node]:
-    """``auto f = &k<3>; f<<<...>>>()`` launches k: all that the variable may be set to."""
+    """``auto f = &k<3>; (*f)<<<...>>>()`` launches k: all that the variable may be set to."""
+    function = _inside(function)
+    if function.type == "conditional_expression":
+        return _known_of(function) or [function]
     if function.type != "identifier":
         return [function]
     declaration = values.scopes.resolve(node_text(function), function)
@@ -99,13 +102,32 @@ def _behind_variable(values: HostValues, function: Node) -> list[Node]:
         return [function]
     writes = values.writes.reaching(declaration, function, None) or []
     set_to = [w.value for w in writes if w.operator != "init" or w.value is not None]
-    kernels = [kernel_of(choice) for value in set_to for choice in _choices(value)]
+    return _known_of(*set_to) or [function]
+
+
+def _known_of(*values: Node | None) -> list[Node]:
+    """The kernels that values choose among; none where one of them is not known."""
+    kernels = [kernel_of(choice) for value in values for choice in _choices(value)]
     known = [kernel for kernel in kernels if kernel is not None]
-    return known if known and len(known) == len(kernels) else [function]
+    return known if len(known) == len(kernels) else []
+
+
+def _inside(function: Node) -> Node:
+    """The kernel in ``(k<3>)`` and ``(*f)``."""
+    while True:
+        inner = function.child_by_field_name("argument")
+        if function.type == "parenthesized_expression":
+            inner = next(iter(expressions(function)), None)
+        elif function.type != "pointer_expression":
+            return function
+        if inner is None:
+            return function
+        function = inner
 
 
 def _choices(value: Node | None) -> list[Node]:
     """The sides of ``wide ? k<4> : k<1>``."""
+    value = None if value is None else _inside(value)
     if value is None or value.type != "conditional_expression":
         return [value] if value is not None else []
     sides = [value.child_by_field_name(n) for n in ("consequence", "alternative")]

@@ -37,7 +37,7 @@ _STATEMENTS = (
     "if (i < 3 FOO)\na[i * 2] = 1;",
     "while (n > 3 FOO) {\na[i * 2] = 1; n--; }",
     "switch (i FOO) { case 1:\na[i * 2] = 1; break; case 2: a[3] = 1; }",
-    "switch (i) { case 1 FOO:\na[i * 2] = 1; break; case 7:\na[3] = 1; break;\ndefault: a[i] = 2; }",
+    "switch (i) { case 1 FOO:\na[i * 2] = 1; break; case 7:\na[3] = 1; break;\ndefault: a[i]; }",
     "if (i < 3 FOO) return;\na[i] = 1;",
     "__shared__ float t[32][32 FOO]; t[i][0] = 1; __syncthreads();\na[i] = t[0][i];",
     "int j = twice(i FOO);\na[j] = 1;",

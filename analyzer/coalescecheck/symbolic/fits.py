@@ -94,6 +94,7 @@ class Fits:
         self._here: Found = {}
         self._of: dict[str, Found] = {}
         self._decided: dict[Form, tuple[Fit, ...]] = {}
+        self._lost: dict[Fit, None] = {}  # without which conditions read here would be other ones
 
     # --- while an expression is read ----------------------------------------------------------
 
@@ -115,9 +116,31 @@ class Fits:
         """These pointers are taken not to be null."""
         self._here |= {Fit(ZERO, False, False, False, name): True for name in names}
 
-    def pointing(self) -> tuple[Fit, ...]:
-        """What has been read here of null checks."""
-        return tuple(fit for fit in self._here if fit.pointer)
+    def became(self, condition: Form) -> None:
+        """What has been read here became ``condition``.  Where that no longer names the sizes of a
+        fit, nothing else tells of it: ``(int)max(i - n, 3u) > 0`` is just true."""
+        if not (self._here and any(self._here.values())):
+            return
+        left = self._ctx.leaves(condition)
+        for fit, matters in self._here.items():
+            symbols = self._ctx.symbols(fit.form)
+            if matters and any(s.kind == "param" and g not in left for g, s in symbols):
+                self._lost[fit] = None
+
+    def unsaid(self) -> tuple[Fit, ...]:
+        """What the condition that was read takes to hold without showing it."""
+        return tuple(self._lost | {fit: None for fit in self._here if fit.pointer})
+
+    def apart(self) -> Found:
+        """Another expression begins beside the one so far, which ``beside`` comes back to."""
+        before, self._here = self._here, {}
+        return before
+
+    def beside(self, before: Found) -> None:
+        """Both expressions are read."""
+        if before:
+            after, self._here = self._here, before
+            self._add(after)
 
     def read(self, name: str) -> None:
         """A variable is read."""
@@ -161,7 +184,7 @@ class Fits:
 
     def start(self, checked: Iterable[Fit] = ()) -> None:
         """Another statement begins, which is reached only where ``checked`` hold."""
-        self._here = dict.fromkeys(checked, True)
+        self._here, self._lost = dict.fromkeys(checked, True), dict.fromkeys(checked)
 
     def assigned(self, name: str) -> None:
         """The expression became the value of a variable."""

@@ -56,7 +56,7 @@ class Interpreter:
         self.ctx = ctx
         pointers = [array.name for array in kernel.arrays.values() if array.parameter]
         self.values = Values(ctx, geometry, params, pointers)
-        self.not_null: dict[Fit, None] = {}  # what null checks so far took to hold
+        self.unsaid: dict[Fit, None] = {}  # what conditions so far took to hold without showing it
         self._checked: tuple[Fit, ...] = ()  # those on which it depends that this place is reached
         self.reaches: list[Reach] = []
         self.recording = True
@@ -275,16 +275,17 @@ class Interpreter:
         self.values.fits.start(self._checked)
         condition = self.values.condition(expr, env)
         ways = (condition, op.negate(self.ctx, condition))
-        self._checked = self.values.fits.pointing()
-        self.not_null |= dict.fromkeys(self._checked)
+        self._checked = self.values.fits.unsaid()
+        self.unsaid |= dict.fromkeys(self._checked)
         self.values.fits.decided(c for way in ways for c in op.conjuncts(self.ctx, way))
         return condition
 
     def _after_check(
         self, stmt: ir.If | ir.Loop, before: tuple[Fit, ...], after: State | None
     ) -> State | None:
-        """``after`` a statement.  If it depended on a null check, so do the variables that it
-        sets, and all that follows where one of its branches leaves what is around it."""
+        """``after`` a statement.  If it depended on what its condition does not show, so do the
+        variables that it sets, and all that follows where one of its branches leaves what is
+        around it."""
         if self._checked == before:
             return after
         inside = list(ir.walk((stmt,)))

@@ -194,8 +194,7 @@ class Values:
     def _binary(self, expr: ir.Binary, env: Environment) -> Form:
         ctx = self.ctx
         if expr.op in ("&&", "||"):
-            left, right = self.condition(expr.left, env), self.condition(expr.right, env)
-            return (op.both if expr.op == "&&" else op.either)(ctx, left, right)
+            return self._logical(expr, env)
         left, right = self.value(expr.left, env), self.value(expr.right, env)
         operand = expr.left.type
         if "float" in (operand.kind, expr.right.type.kind) or operand.kind == "unknown":
@@ -206,6 +205,16 @@ class Values:
         if expr.op in ("==", "!=", "<", "<=", ">", ">="):
             return self._comparison(expr.op, left, right, operand)
         return self.limited(self._integer(expr.op, left, right, operand), expr.type)
+
+    def _logical(self, expr: ir.Binary, env: Environment) -> Form:
+        combined, deciding = (op.both, ZERO) if expr.op == "&&" else (op.either, op.ONE)
+        left = self.condition(expr.left, env)
+        if left == deciding:
+            return left
+        before = self.fits.apart()
+        right = self.condition(expr.right, env)
+        self.fits.beside(before)
+        return combined(self.ctx, left, right)
 
     def _comparison(self, operator: str, left: Form, right: Form, type_: ScalarType) -> Form:
         ctx = self.ctx
@@ -230,6 +239,7 @@ class Values:
         none is alive because ``0u - n`` is below all there is.
         """
         ctx = self.ctx
+        self.fits.became(condition)
         if not (condition.is_constant or ctx.varying(condition)):
             return condition  # not known anyway
         varying = any(map(ctx.varying, forms))

@@ -238,10 +238,12 @@ class Continue:
 @dataclass(frozen=True, slots=True)
 class Barrier:
     """``scope``: ``block`` (__syncthreads), ``warp`` (__syncwarp), ``grid``, or ``unknown`` for a
-    function that is not known and may be one."""
+    function that is not known and may be one.  ``mask`` has the lanes of a warp that it orders;
+    None: all."""
 
     scope: str
     span: Span = NOWHERE
+    mask: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,6 +312,8 @@ def expressions(stmt: Stmt) -> tuple[Expr, ...]:
             return (stmt.condition,)
         case WarpOp():
             return stmt.args
+        case Barrier():
+            return () if stmt.mask is None else (stmt.mask,)
     return ()
 
 

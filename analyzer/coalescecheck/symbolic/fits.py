@@ -24,19 +24,22 @@ LONGEST = 100  # characters; a longer value is named by the sizes in it
 UNHARMED = 20  # bits that can be shifted out: what is left of 2**32 is a whole number of lines
 UNNAMED = ("data", "header")  # kinds of symbols that have no name in the source
 ABOVE, BELOW = "< 2**32", ">= 0"
+SMALLER = ("< 2**24", "< 2**23")  # what __umul24 and __mul24 take
 NOT_NULL = "!= nullptr"
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
     """A value that is taken to be at least 0 (``low``) and less than 2**32 (``high``); ``short``
-    if it is of 32 bits.  With ``pointer`` that parameter, which is taken not to be null."""
+    if it is of 32 bits.  With ``pointer`` that parameter, which is taken not to be null.  With
+    ``within`` a value whose distance from 0 is taken to be less than that power of 2."""
 
     form: Form
     low: bool
     high: bool
     short: bool
     pointer: str = ""
+    within: int = 0
 
     def text(self, ctx: Context, written: Written) -> str:
         """What is taken to hold, in words."""
@@ -44,6 +47,8 @@ class Fit:
             return f"{self.pointer} {NOT_NULL}"
         symbols = [s for _, s in ctx.symbols(self.form)]
         text = written.text(self.form)
+        if self.within:
+            return f"abs({text}) < 2**{self.within}"
         if len(text) > LONGEST or UNWRITTEN in text or any(s.kind in UNNAMED for s in symbols):
             sizes = sorted({s.name for s in symbols if s.kind == "param"})
             held = "do not wrap" if self.low else f"stay {ABOVE}"
@@ -56,7 +61,9 @@ class Fit:
 def said(ctx: Context, written: Written, fits: Iterable[Fit]) -> list[str]:
     """What is taken to hold; where that is much, what the sizes are of which it is."""
     texts = {fit.text(ctx, written): fit for fit in fits}
-    many = {text: fit for text, fit in texts.items() if not fit.pointer and "-" not in text}
+    many = {
+        text: fit for text, fit in texts.items() if not (fit.pointer or fit.within or "-" in text)
+    }
     if len(many) <= MOST:
         return list(texts)
     sizes = {s.name for f in many.values() for _, s in ctx.symbols(f.form) if s.kind == "param"}
@@ -73,13 +80,20 @@ def widest(ctx: Context, fits: Iterable[Fit]) -> list[Fit]:
 
 def _follows(ctx: Context, fit: Fit, other: Fit) -> bool:
     least = ctx.bounds(other.form - fit.form)[0]
-    return fit != other and other.high and not fit.low and least is not None and least >= 0
+    return (
+        fit != other
+        and not (fit.within or other.within)
+        and other.high
+        and not fit.low
+        and least is not None
+        and least >= 0
+    )
 
 
 def met_by_small_sizes(assumption: str) -> bool:
     """Whether the assumption is one of these that sizes of some dozens meet, with pointers to real
     arrays: not ``i - n >= 0``."""
-    fits = assumption.endswith((ABOVE, BELOW)) and "-" not in assumption
+    fits = assumption.endswith((ABOVE, *SMALLER, BELOW)) and "-" not in assumption
     return fits or assumption.endswith(NOT_NULL)
 
 
@@ -111,6 +125,13 @@ class Fits:
             short = type_.bits == 32
             fit = Fit(form, low is None, high is None and not alone and short, short)
             self._here.setdefault(fit, False)
+
+    def cut(self, form: Form, bits: int) -> None:
+        """What is more than ``bits`` of ``form`` is taken to be nothing."""
+        low, high = self._ctx.bounds(form)
+        symbols = [s for _, s in self._ctx.symbols(form) if s.low is None or s.high is None]
+        if (low is None or high is None) and any(s.kind == "param" for s in symbols):
+            self._here[Fit(form, low=False, high=True, short=False, within=bits)] = True
 
     def points(self, names: Iterable[str]) -> None:
         """These pointers are taken not to be null."""

@@ -14,6 +14,7 @@ from coalescecheck.symbolic.comparisons import compared, wraps_in_64
 from coalescecheck.symbolic.fits import UNHARMED, Fits
 from coalescecheck.symbolic.floats import Part, is_arithmetic, parts_of
 from coalescecheck.symbolic.form import ZERO, Bounds, Context, Form, Symbol, number
+from coalescecheck.symbolic.integers import Integers
 from coalescecheck.symbolic.null_checks import checked_pointer
 
 Environment = dict[str, Form]
@@ -57,11 +58,18 @@ class Values:
 
     # --- unknown values -----------------------------------------------------------------------
 
-    def opaque(self, type_: ScalarType, varying: bool, reason: str, name: str = "data") -> Form:
-        """A value that only its type bounds."""
+    def opaque(
+        self,
+        type_: ScalarType,
+        varying: bool,
+        reason: str,
+        name: str = "data",
+        bounds: Bounds | None = None,
+    ) -> Form:
+        """A value that only its type bounds, or ``bounds`` do."""
         if type_.kind in ("float", "unknown"):
             return self._float[varying]
-        low, high = type_bounds(type_)
+        low, high = bounds or type_bounds(type_)
         return self.ctx.fresh(Symbol(name, "data", varying, low, high, reason=reason))
 
     def reason_of(self, *forms: Form) -> str:
@@ -297,23 +305,13 @@ class Values:
     def _call(self, expr: ir.Call, env: Environment) -> Form:
         args = [self.value(arg, env) for arg in expr.args]
         self.fits.matters()
+        integers = Integers(self.ctx, self._integer, self._settled, self.fits.cut)
+        called = integers.call(expr, args)
+        if called is not None:
+            return called
         varying = any(self.ctx.varying(arg) for arg in args)
-        bounds: dict[str, tuple[int | None, int | None]] = {
-            "popc": (0, 32),
-            "clz": (0, 32),
-            "ffs": (0, 32),
-            "brev": (0, (1 << 32) - 1),
-            "abs": (0, None),
-        }
-        if expr.function in bounds and expr.args[0].type.size <= 4:
-            low = self.ctx.bounds(args[0])[0]
-            if expr.function == "abs" and low is not None and low >= 0:
-                return args[0]
-            return self.ctx.atom(expr.function, (args[0],), bounds[expr.function])
-        if expr.function in ("mul24", "umul24"):
-            return args[0] * args[1]
         reason = self.reason_of(*args) or f"computed by {expr.function}()"
-        return self.opaque(expr.type, varying, reason)
+        return self.opaque(expr.type, varying, reason, bounds=integers.bounds(expr, args))
 
 
 _OPERATION: dict[type, Callable[[Values, Any, Environment], Form]] = {

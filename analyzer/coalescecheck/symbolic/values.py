@@ -47,7 +47,7 @@ class Values:
             flag: ctx.fresh(Symbol("float", "data", varying=flag, reason=FLOATING))
             for flag in (False, True)
         }
-        self._builtins = Builtins(ctx, geometry)
+        self.builtins = Builtins(ctx, geometry)
         self._bases: dict[str, Form] = {}  # a form keeps what is found out about it
         self._parts: dict[int, tuple[ir.Expr, tuple[Part, ...]]] = {}  # by id of the expression
         self._float_generators = {g for form in self._float.values() for g in form.generators()}
@@ -111,7 +111,7 @@ class Values:
         return self._float[False]
 
     def _builtin(self, builtin: ir.Builtin, env: Environment) -> Form:
-        return self._builtins.of(builtin.name)
+        return self.builtins.of(builtin.name)
 
     def _base(self, base: ir.ArrayBase, env: Environment) -> Form:
         known = self._bases.get(base.array)

@@ -105,10 +105,11 @@ class Array:
     parameters, ``extern __shared__``).  ``dims`` are the declared extents, outermost first, in
     elements (empty for pointers).  ``align`` is the alignment in bytes the analysis may rely on
     for the first byte: 256 for global parameters (cudaMalloc), the natural alignment otherwise.
-    ``dynamic`` marks ``extern __shared__``.  ``pointee`` is set when the elements are themselves
-    pointers to global memory.  ``values`` are the initialisers of a constant array, flattened, one
-    per ``element_size`` bytes.  ``parameter`` marks kernel parameters.  ``integers`` are those of
-    an object in constant memory, if there are not too many to be named.
+    ``dynamic`` marks ``extern __shared__``.  ``element_align`` is the alignment that the type of
+    the elements promises; ``pointee`` is set when they are themselves pointers to global memory.
+    ``values`` are the initialisers of a constant array, flattened, one per ``element_size`` bytes.
+    ``parameter`` marks kernel parameters.  ``integers`` are those of an object in constant memory,
+    if there are not too many to be named.
     """
 
     name: str
@@ -116,6 +117,7 @@ class Array:
     element: str
     element_size: int
     element_kind: str = "float"  # ScalarType.kind of the element, or "struct"
+    element_align: int = 1
     size: int | None = None
     dims: tuple[int, ...] = ()
     align: int = 1

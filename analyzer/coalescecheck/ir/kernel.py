@@ -117,7 +117,6 @@ class Array:
     element: str
     element_size: int
     element_kind: str = "float"  # ScalarType.kind of the element, or "struct"
-    element_align: int = 1
     size: int | None = None
     dims: tuple[int, ...] = ()
     align: int = 1
@@ -128,6 +127,7 @@ class Array:
     const: bool = False
     restrict: bool = False
     integers: tuple[Element, ...] = ()
+    element_align: int = 1
     span: Span = NOWHERE
 
 

@@ -60,3 +60,48 @@ def test_of_libcudacxx_everything_is_known() -> None:
     # what a library's code accesses is shown where the user calls it
     lines = {a.access.span.line for k in report.kernels for a in k.accesses}
     assert max(lines) < 70
+
+
+BARRIER = """
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__device__ void wait(cg::thread_group group) { group.sync(); }
+__global__ void k(int *out, const int *in)
+{
+    __shared__ int s[64];
+    auto block = cg::this_thread_block();
+    s[threadIdx.x] = in[threadIdx.x];
+    %s;
+    out[threadIdx.x] = s[%s];
+}
+void run(int *o, const int *i) { k<<<1, 64>>>(o, i); }
+"""
+NEAR, HALF, FAR = "threadIdx.x ^ 1", "threadIdx.x ^ 16", "threadIdx.x ^ 32"
+
+
+@pytest.mark.parametrize(
+    ("barrier", "ordered", "racing"),
+    [  # a group's barrier is one of its members: CUDA C++ Programming Guide, "Synchronization"
+        ("block.sync()", (NEAR, HALF, FAR), ()),
+        ("cg::this_cluster().sync()", (NEAR, HALF, FAR), ()),
+        ("cg::this_grid().sync()", (NEAR, HALF, FAR), ()),
+        ("wait(block)", (NEAR, HALF, FAR), ()),
+        ("cg::tiled_partition<32>(block).sync()", (NEAR, HALF), (FAR,)),
+        ("cg::coalesced_threads().sync()", (NEAR, HALF), (FAR,)),
+        ("__syncwarp()", (NEAR, HALF), (FAR,)),
+        ("cg::tiled_partition<16>(block).sync()", (NEAR,), (HALF, FAR)),
+        ("cg::sync(cg::tiled_partition<2>(block))", (NEAR,), (HALF, FAR)),
+        ("cg::tiled_partition<1>(block).sync()", (), (NEAR, HALF)),
+        ("__syncwarp(threadIdx.x % 32 < 8 ? 0xffu : 0xffffff00u)", (NEAR,), (HALF,)),
+        ("if (threadIdx.x % 32 < 16) cg::coalesced_threads().sync()", (), (NEAR, HALF)),
+        ("if (threadIdx.x % 32 < 16) __syncwarp(0xffff)", (), (NEAR, HALF)),
+    ],
+)
+def test_a_barrier_orders_those_who_wait_in_it(
+    tmp_path: Path, barrier: str, ordered: tuple[str, ...], racing: tuple[str, ...]
+) -> None:
+    for place in (*ordered, *racing):
+        path = tmp_path / "k.cu"
+        path.write_text(BARRIER % (barrier, place))
+        (kernel,) = coalescecheck.analyze(path).kernels
+        assert bool(kernel.races) == (place in racing), place

@@ -49,6 +49,7 @@ def statements(kernel: Kernel) -> list[str]:
 BUILTINS = {
     "a barrier": ("__syncthreads();", ["barrier block"]),
     "a warp barrier": ("__syncwarp(0xffffffff);", ["barrier warp"]),
+    "a barrier of some lanes": ("__syncwarp(0xffu << n);", ["barrier warp of 255u << u32(n)"]),
     "fences do nothing": ("__threadfence();", []),
     "a counting barrier is a barrier and a reduction": (
         "int c = __syncthreads_count(n > 3);",

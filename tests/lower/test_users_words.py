@@ -121,3 +121,20 @@ def test_choices(tmp_path: Path, shown: str) -> None:
     )
     (kernel,) = coalescecheck.analyze(path).kernels
     assert [result.access.index for result in kernel.accesses] == [shown]
+
+
+@pytest.mark.parametrize(
+    "index", ["x.k", "2 * x.k", "x + 1", "-x", "x.of(1)"], ids=lambda index: index
+)
+def test_what_is_not_understood_is_shown_as_it_is_written(index: str, tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "struct Made; __device__ Made make(int);\n"
+        "__global__ void k(float *out, int n)\n"
+        f"{{ foo_t x = make(n); out[threadIdx.x + {index}] = 1; }}\n"
+    )
+    (kernel,) = coalescecheck.analyze(path).kernels
+    (access,) = kernel.accesses
+    assert access.access.index == f"out[threadIdx.x + {index}]"
+    assert "unknown_t" not in access.reason
+    assert "opaque" not in access.reason

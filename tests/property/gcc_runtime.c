@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 typedef struct { unsigned x, y, z; } uint3;
@@ -59,6 +60,55 @@ int atomicAdd__int(int *p, int v) { note(p, 4, ATOMIC, HERE); return 0; }
 int atomicMax__int(int *p, int v) { note(p, 4, ATOMIC, HERE); return 0; }
 int min__int(int a, int b) { return a < b ? a : b; }
 int max__int(int a, int b) { return a > b ? a : b; }
+
+/* CUDA's integer functions, as the Math API describes them */
+typedef unsigned u32;
+typedef unsigned long long u64;
+int __popc(u32 x) { return __builtin_popcount(x); }
+int __popcll(u64 x) { return __builtin_popcountll(x); }
+int __clz(int x) { return x ? __builtin_clz(x) : 32; }
+int __clzll(long long x) { return x ? __builtin_clzll(x) : 64; }
+int __ffs(int x) { return __builtin_ffs(x); }
+int __ffsll(long long x) { return __builtin_ffsll(x); }
+u64 __brevll(u64 x) {
+  u64 r = 0;
+  for (int i = 0; i < 64; i++) r |= (x >> i & 1) << (63 - i);
+  return r;
+}
+u32 __brev(u32 x) { return __brevll(x) >> 32; }
+u32 __umul24(u32 x, u32 y) { return (u64)(x & 0xffffff) * (y & 0xffffff); }
+int __mul24(int x, int y) {
+  struct { signed low : 24; } a = {x}, b = {y};
+  return (long long)a.low * b.low;
+}
+int __mulhi(int x, int y) { return (long long)x * y >> 32; }
+u32 __umulhi(u32 x, u32 y) { return (u64)x * y >> 32; }
+long long __mul64hi(long long x, long long y) { return (__int128)x * y >> 64; }
+u64 __umul64hi(u64 x, u64 y) { return (unsigned __int128)x * y >> 64; }
+int __hadd(int x, int y) { return ((long long)x + y) >> 1; }
+int __rhadd(int x, int y) { return ((long long)x + y + 1) >> 1; }
+u32 __uhadd(u32 x, u32 y) { return ((u64)x + y) >> 1; }
+u32 __urhadd(u32 x, u32 y) { return ((u64)x + y + 1) >> 1; }
+u32 __sad(int x, int y, u32 z) { return (x > y ? (u32)x - y : (u32)y - x) + z; }
+u32 __usad(u32 x, u32 y, u32 z) { return (x > y ? x - y : y - x) + z; }
+static u32 left(u32 low, u32 high, u32 by) {
+  return by == 32 ? low : by ? high << by | low >> (32 - by) : high;
+}
+static u32 right(u32 low, u32 high, u32 by) {
+  return by == 32 ? high : by ? low >> by | high << (32 - by) : low;
+}
+u32 __funnelshift_l(u32 low, u32 high, u32 by) { return left(low, high, by & 31); }
+u32 __funnelshift_r(u32 low, u32 high, u32 by) { return right(low, high, by & 31); }
+u32 __funnelshift_lc(u32 low, u32 high, u32 by) { return left(low, high, by < 32 ? by : 32); }
+u32 __funnelshift_rc(u32 low, u32 high, u32 by) { return right(low, high, by < 32 ? by : 32); }
+u32 __byte_perm(u32 x, u32 y, u32 s) {
+  unsigned char in[8], out[4];
+  memcpy(in, &x, 4);
+  memcpy(in + 4, &y, 4);
+  for (int i = 0; i < 4; i++) out[i] = in[s >> 4 * i & 7];
+  memcpy(&x, out, 4);
+  return x;
+}
 
 typedef void body(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *,
                   void *, void *, int, int);

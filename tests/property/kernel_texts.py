@@ -18,10 +18,28 @@ extern void __syncthreads(void);
 extern int min__int(int, int);
 extern int max__int(int, int);
 extern int __shfl_down_sync__int(unsigned, int, unsigned, int);
+extern int __shfl_up_sync__int(unsigned, int, unsigned, int);
+extern int __shfl_xor_sync__int(unsigned, int, int, int);
+extern int __any_sync(unsigned, int), __all_sync(unsigned, int);
+extern unsigned __ballot_sync(unsigned, int);
 extern int __shfl_sync__int(unsigned, int, int, int);
 extern float atomicAdd__float(float *, float);
 extern int atomicAdd__int(int *, int);
 extern int atomicMax__int(int *, int);
+extern int __popc(unsigned), __popcll(unsigned long long), __clz(int), __clzll(long long);
+extern int __ffs(int), __ffsll(long long);
+extern unsigned __brev(unsigned); extern unsigned long long __brevll(unsigned long long);
+extern int __mul24(int, int), __mulhi(int, int), __hadd(int, int), __rhadd(int, int);
+extern unsigned __umul24(unsigned, unsigned), __umulhi(unsigned, unsigned);
+extern unsigned __uhadd(unsigned, unsigned), __urhadd(unsigned, unsigned);
+extern unsigned __sad(int, int, unsigned), __usad(unsigned, unsigned, unsigned);
+extern long long __mul64hi(long long, long long);
+extern unsigned long long __umul64hi(unsigned long long, unsigned long long);
+extern unsigned __funnelshift_l(unsigned, unsigned, unsigned);
+extern unsigned __funnelshift_r(unsigned, unsigned, unsigned);
+extern unsigned __funnelshift_lc(unsigned, unsigned, unsigned);
+extern unsigned __funnelshift_rc(unsigned, unsigned, unsigned);
+extern unsigned __byte_perm(unsigned, unsigned, unsigned);
 """
 
 _TABLE = (5, 0, 7, 2, 9, 4, 11, 6, 13, 8, 15, 10, 1, 12, 3, 14)

@@ -133,6 +133,36 @@ class Expressions:
                 f"({left} << {rng.choice([1, 3])})",
                 f"(unsigned){self.expr(1)}",
                 f"(unsigned)({self.condition()})",
+                self.intrinsic(left, right),
+            ]
+        )
+
+    def intrinsic(self, left: str, right: str) -> str:
+        """One of CUDA's integer functions."""
+        rng = self.rng
+        few = rng.choice(["0", "1", "5", "16", "31", "32", "37", right])
+        wide = f"((unsigned long long){left} << {rng.choice([0, 3, 30, 40])})"
+        large = rng.choice([5, 1000, 0x33333334, 0xCCCCCCCD])
+        signed = self.expr(0)
+        return rng.choice(
+            [
+                f"(unsigned){rng.choice(['__popc', '__clz', '__ffs'])}({left})",
+                f"(unsigned){rng.choice(['__popcll', '__clzll', '__ffsll'])}({wide})",
+                f"(__brev({left}) >> {rng.choice([0, 20, 27])})",
+                f"(unsigned)(__brevll({wide}) >> {rng.choice([32, 50])})",
+                f"__umul24({left}, {rng.choice([right, '3u', '0x1000005u'])})",
+                f"(unsigned)__mul24({signed}, {rng.choice(['3', '-5', '0x800001', signed])})",
+                f"__umulhi({left}, {large}u)",
+                f"(unsigned)__mulhi({signed}, {rng.choice(['-7', '0x33333334', '-0x40000000'])})",
+                f"(unsigned)__umul64hi({wide}, {large}ull << {rng.choice([0, 20, 32])})",
+                f"(unsigned)__mul64hi({signed}, {rng.choice(['-3', '1ll << 62'])})",
+                f"(unsigned){rng.choice(['__hadd', '__rhadd'])}({signed}, {self.expr(0)})",
+                f"{rng.choice(['__uhadd', '__urhadd'])}({left}, {right})",
+                f"__sad({signed}, {self.expr(0)}, {right})",
+                f"__usad({left}, {right}, {rng.choice(SMALL)}u)",
+                f"__funnelshift_{rng.choice(['l', 'r', 'lc', 'rc'])}({left}, {right}, {few})",
+                f"__byte_perm({left}, {right}, "
+                f"{rng.choice(['0x3210', '0x0123', '0x5410', '0x4321', '0x1111', '0x7632'])})",
             ]
         )
 

@@ -176,14 +176,22 @@ class _Writer(PrivateArrays):
         value = self.expr(self.rng.choice([1, 2, 3]))
         kind = self.rng.random()
         if kind < 0.06:
-            lane = self.rng.choice([f"{self.expr(0)} & 31", "1u"])
-            function = "__shfl_sync__int" if "&" in lane else "__shfl_down_sync__int"
-            value = f"{function}(0xffffffffu, {value}, {lane}, 32)"
+            value = self.exchange(value)
             self.shuffles = True
         elif kind < 0.12:
             value = f"idx[{value} & 255]"
         self.lines.append(f"int {name} = {value};")
         self.variables.append(name)
+
+    def exchange(self, value: str) -> str:
+        """What the lanes of a warp make of ``value``."""
+        rng = self.rng
+        kind = rng.choice(["", "", "_down", "_up", "_xor", "ballot", "any", "all"])
+        if kind in ("ballot", "any", "all"):
+            return f"(int)__{kind}_sync(0xffffffffu, {value} > {self.expr(0)})"
+        lane = f"{self.expr(0)} & 31" if not kind else str(rng.choice([1, 2, 5, 16]))
+        width = rng.choice([32, 32, 16, 4])
+        return f"__shfl{kind}_sync__int(0xffffffffu, {value}, {lane}, {width})"
 
     def update(self) -> None:
         mutable = [v for v in self.variables if v.startswith("x")]

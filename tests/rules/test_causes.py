@@ -239,6 +239,22 @@ def test_members_of_a_vector_type_that_a_compiler_may_join_are_a_note(tmp_path: 
     assert said(line("float4 *p", "p[i].x = 1;"), tmp_path) == ["warning CC105"]
 
 
+def test_a_struct_that_is_aligned_like_a_vector_is_one(tmp_path: Path) -> None:
+    """A compiler knows that 8 bytes of it can be moved at once, and nothing is left to declare."""
+    body = "p[i].a = p[i].b = 1;"
+    for aligned, expected in (
+        ("__align__(8)", "note"),
+        ("alignas(16)", "warning"),
+        ("", "warning"),
+    ):
+        code = f"struct {aligned} Two {{ float a, b; }};\n{line('Two *p', body)}"
+        found = findings(code, tmp_path, CAUSES)
+        assert [str(f.severity) for f in found] == [expected] * 2, aligned
+        wanted = "use the whole Two at once" if aligned == "__align__(8)" else ""
+        assert found[0].advice.startswith(wanted)
+        assert ("__align__" in found[0].advice) == (aligned == "")
+
+
 # --- CC106 and CC107 ----------------------------------------------------------------------------
 
 WALK = "float s = 0; for (int k = 0; k < {trips}; ++k) s += a[i * {pitch} + k]; o[i] = s;"

@@ -114,6 +114,19 @@ def test_conversions_follow_c_and_the_gpu(data, kind, expected):
         ("umulhi", [np.uint64([2**63, 2**64 - 1]), np.uint64([4, 2**64 - 1])], [2, 2**64 - 2]),
         ("mulhi", [np.int64([-1, -(2**62)]), np.int64([1, 8])], [-1, -2]),
         ("mul24", [np.int32([0x800000]), np.int32([2])], [-(2**24)]),
+        (
+            "funnelshift_l",
+            [np.uint32([2**31 + 3] * 3), np.uint32([5] * 3), np.uint32([4, 36, 0])],
+            [88, 88, 5],
+        ),
+        ("funnelshift_lc", [np.uint32([2**31 + 3]), np.uint32([5]), np.uint32([36])], [2**31 + 3]),
+        ("funnelshift_r", [np.uint32([2**31 + 3]), np.uint32([5]), np.uint32([4])], [0x58000000]),
+        ("funnelshift_rc", [np.uint32([2**31 + 3]), np.uint32([5]), np.uint32([99])], [5]),
+        (
+            "byte_perm",
+            [np.uint32([0x80000003]), np.uint32([0x44332211]), np.uint32([0x6533])],
+            [0x33228080],
+        ),
         ("abs", [np.int32([-5, 5])], [5, 5]),
         ("sqrtf", [np.float32([4, 9])], [2, 3]),
         ("fabsf", [np.float32([-2])], [2]),
@@ -129,6 +142,10 @@ def test_functions_have_the_values_of_their_definition(name, args, expected):
 
 def test_an_unknown_function_has_no_value():
     assert functions.call("frobnicate", [np.float32([1])]) is None
+
+
+def test_bytes_chosen_by_more_than_three_bits_are_not_known():
+    assert functions.call("byte_perm", [np.uint32([1]), np.uint32([2]), np.uint32([8])]) is None
 
 
 @pytest.mark.parametrize("kind", [F32, F64])

@@ -40,9 +40,11 @@ def results(
     parameters: str = "float *o, const float *a, const int *idx, int n, int m",
     offsets: tuple[tuple[str, int | None], ...] = (),
     assume: Iterable[str] = (),
+    functions: str = "",
 ) -> list[AccessResult]:
-    """The results of all accesses of a kernel with this body, in source order."""
-    text = PRELUDE + KERNEL.format(parameters=parameters, body=body)
+    """The results of all accesses of a kernel with this body, in source order; ``functions`` are
+    declarations of those that it calls."""
+    text = PRELUDE + functions + KERNEL.format(parameters=parameters, body=body)
     kernel = lower(KernelC("k", Span("kernel.cu", 1, 1), {}, "k", text, _SameText()))
     assert not kernel.diagnostics
     launch = Launch(

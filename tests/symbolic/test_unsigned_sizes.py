@@ -186,3 +186,50 @@ def test_what_is_below_0_for_every_size_decides_nothing(guard: str) -> None:
     for params, requests in (({}, None), ({"n": 0}, 1), ({"n": 4}, 0)):
         (found,) = results(body, parameters=PARAMETERS, grid=(1,), params=params)
         assert found.requests == requests
+
+
+# what holds while ``d = threadIdx.x - n`` does not wrap, after which nothing of n is left in it;
+# the sectors at n = 40, where d is -40 and more as an ``int``, for one warp
+FOLDED = [
+    ("if ((int)max(d, 3u) > 0) o[threadIdx.x] = 1;", 0),
+    ("if ((int)max(d, 3u) < 0) return; o[threadIdx.x] = 1;", 0),
+    ("if (s < 7 && (int)max(d, 3u) > 0) o[threadIdx.x] = 1;", 0),
+    ("bool all = (int)max(d, 3u) > 0; if (all) o[threadIdx.x] = 1;", 0),
+    ("int x = 8; if ((int)max(d, 3u) > 0) x = 1; o[threadIdx.x * x] = 1;", 32),
+    ("if ((int)max(d, 3u) > 0) { if (n < 50) o[threadIdx.x] = 1; }", 0),
+    # 29 + i - 40 is below 0 for 11 lanes, and compared with an unsigned number
+    ("if (threadIdx.x + threadIdx.y < 29 + min((int)max(d, 3u), 3)) o[threadIdx.x] = 1;", 2),
+    (
+        "int x = 0; for (int i = 0; i < min((int)max(d, 3u), 1); i++) x++; o[threadIdx.x * x] = 1;",
+        1,
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "wrapped"), FOLDED)
+def test_a_condition_that_no_longer_shows_what_it_relies_on_has_it_said(
+    body: str, wrapped: int
+) -> None:
+    body = f"unsigned d = threadIdx.x - n; {body}"
+    found = result(body, "o", parameters=PARAMETERS, grid=(1,))
+    assert (count(found).min, count(found).max) == (4, 4)
+    assert "-n + threadIdx.x >= 0" in found.assumptions
+    (known,) = results(body, parameters=PARAMETERS, grid=(1,), params={"n": 40, "s": 0})
+    assert not known.assumptions
+    assert (count(known).max if known.requests else 0) == wrapped
+
+
+def test_code_that_is_dead_while_nothing_wraps_says_so() -> None:
+    body = "unsigned d = threadIdx.x - n; if ((int)max(d, 3u) < 0) o[threadIdx.x] = 1;"
+    (found,) = results(body, parameters=PARAMETERS, grid=(1,))
+    assert (found.requests, found.certainty) == (0, "exact-symbolic")
+    assert found.assumptions == ("-n + threadIdx.x >= 0",)
+    (known,) = results(body, parameters=PARAMETERS, grid=(1,), params={"n": 40})
+    assert known.requests == 1
+
+
+@pytest.mark.parametrize("guard", ["false && (int)max(d, 3u) < 0", "threadIdx.x < 40"])
+def test_a_condition_that_relies_on_nothing_says_nothing(guard: str) -> None:
+    body = f"unsigned d = threadIdx.x - n; if (!({guard})) return; o[threadIdx.x] = 1;"
+    (found,) = results(body, parameters=PARAMETERS, grid=(1,))
+    assert (found.assumptions, found.certainty) == ((), "exact")

@@ -12,6 +12,7 @@ from coalescecheck.ir.expr import Binary, Call, Cast, Expr, Select, Unary
 from coalescecheck.ir.kernel import (
     Assign,
     Atomic,
+    Barrier,
     If,
     Load,
     Loop,
@@ -75,6 +76,8 @@ def with_leaves(body: Body, change: Callable[[Expr], Expr]) -> Body:
                 return replace(stmt, condition=substituted(stmt.condition, change))
             case WarpOp():
                 return replace(stmt, args=tuple(substituted(e, change) for e in stmt.args))
+            case Barrier() if stmt.mask is not None:
+                return replace(stmt, mask=substituted(stmt.mask, change))
         return stmt
 
     return with_bodies(body, lambda stmts: map(one, stmts))

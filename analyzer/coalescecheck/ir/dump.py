@@ -164,7 +164,8 @@ def _simple(stmt: Stmt) -> str:
             where = dump_expr(stmt.address)
             return f"{result}atomic {stmt.op} #{stmt.access} {where}, {operands}"
         case Barrier():
-            return f"barrier {stmt.scope}"
+            of = "" if stmt.mask is None else f" of {dump_expr(stmt.mask)}"
+            return f"barrier {stmt.scope}{of}"
         case WarpOp():
             return f"{_typed(stmt.var)} = warp {stmt.op}({', '.join(map(dump_expr, stmt.args))})"
         case Leave():

@@ -105,10 +105,11 @@ class Array:
     parameters, ``extern __shared__``).  ``dims`` are the declared extents, outermost first, in
     elements (empty for pointers).  ``align`` is the alignment in bytes the analysis may rely on
     for the first byte: 256 for global parameters (cudaMalloc), the natural alignment otherwise.
-    ``dynamic`` marks ``extern __shared__``.  ``pointee`` is set when the elements are themselves
-    pointers to global memory.  ``values`` are the initialisers of a constant array, flattened, one
-    per ``element_size`` bytes.  ``parameter`` marks kernel parameters.  ``integers`` are those of
-    an object in constant memory, if there are not too many to be named.
+    ``dynamic`` marks ``extern __shared__``.  ``element_align`` is the alignment that the type of
+    the elements promises; ``pointee`` is set when they are themselves pointers to global memory.
+    ``values`` are the initialisers of a constant array, flattened, one per ``element_size`` bytes.
+    ``parameter`` marks kernel parameters.  ``integers`` are those of an object in constant memory,
+    if there are not too many to be named.
     """
 
     name: str
@@ -126,6 +127,7 @@ class Array:
     const: bool = False
     restrict: bool = False
     integers: tuple[Element, ...] = ()
+    element_align: int = 1
     span: Span = NOWHERE
 
 
@@ -240,10 +242,12 @@ class Continue:
 @dataclass(frozen=True, slots=True)
 class Barrier:
     """``scope``: ``block`` (__syncthreads), ``warp`` (__syncwarp), ``grid``, or ``unknown`` for a
-    function that is not known and may be one."""
+    function that is not known and may be one.  ``mask`` has the lanes of a warp that it orders;
+    None: all."""
 
     scope: str
     span: Span = NOWHERE
+    mask: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +316,8 @@ def expressions(stmt: Stmt) -> tuple[Expr, ...]:
             return (stmt.condition,)
         case WarpOp():
             return stmt.args
+        case Barrier():
+            return () if stmt.mask is None else (stmt.mask,)
     return ()
 
 

@@ -44,6 +44,7 @@ F32 = ScalarType("f32", "float", 4)
 F64 = ScalarType("f64", "float", 8)
 PTR = ScalarType("ptr", "ptr", 8)
 UNKNOWN = ScalarType("unknown", "unknown", 0)
+UNNAMED = "unknown_t"  # the type of an expression that the front end does not understand
 SCALARS = {
     each.name: each
     for each in (BOOL, I8, U8, I16, U16, I32, U32, I64, U64, F16, F32, F64, PTR, UNKNOWN)

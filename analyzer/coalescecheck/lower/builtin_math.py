@@ -36,10 +36,26 @@ _INTEGER: dict[str, tuple[str, Number, Number]] = {
     "__umulhi": ("umulhi", UINT, UINT),
     "__mul64hi": ("mulhi", LONG_LONG, LONG_LONG),
     "__umul64hi": ("umulhi", UNSIGNED_LONG_LONG, UNSIGNED_LONG_LONG),
+    "__funnelshift_l": ("funnelshift_l", UINT, UINT),
+    "__funnelshift_r": ("funnelshift_r", UINT, UINT),
+    "__funnelshift_lc": ("funnelshift_lc", UINT, UINT),
+    "__funnelshift_rc": ("funnelshift_rc", UINT, UINT),
+    "__byte_perm": ("byte_perm", UINT, UINT),
     "labs": ("abs", LONG_LONG, LONG_LONG),
     "llabs": ("abs", LONG_LONG, LONG_LONG),
 }
-TWO_OPERANDS = ("mul24", "umul24", "mulhi", "umulhi")
+_OPERANDS: dict[str, int] = {  # where there is more than one
+    **dict.fromkeys(("mul24", "mulhi", "umulhi"), 2),
+    **dict.fromkeys((f"funnelshift_{way}" for way in ("l", "r", "lc", "rc")), 3),
+    "byte_perm": 3,
+}
+# name: (operand and result type, type that holds the sum, whether halves are rounded up)
+_AVERAGE: dict[str, tuple[Number, Number, bool]] = {
+    "__hadd": (INT, LONG_LONG, False),
+    "__rhadd": (INT, LONG_LONG, True),
+    "__uhadd": (UINT, UNSIGNED_LONG_LONG, False),
+    "__urhadd": (UINT, UNSIGNED_LONG_LONG, True),
+}
 _MIN_MAX: dict[str, Number] = {
     "umin": UINT,
     "umax": UINT,
@@ -51,7 +67,7 @@ _MIN_MAX: dict[str, Number] = {
 
 
 def _integer(request: Request, function: str, operand: Number, result: Number) -> Value:
-    count = 2 if function in TWO_OPERANDS else 1
+    count = _OPERANDS.get(function, 1)
     values = [request.value(index) for index in range(max(count, len(request.args)))]
     args = tuple(request.as_number(value, operand) for value in values[:count])
     return Scalar(result, arith.call(function, args, result.scalar))
@@ -87,6 +103,19 @@ def _sum_of_differences(request: Request, ctype: Number) -> Value:
     return Scalar(
         UINT, arith.cast(arith.binary("+", arith.binary("-", larger, smaller), z), ir.U32)
     )
+
+
+def _average(request: Request, ctype: Number, wide: Number, up: bool) -> Value:
+    """``__hadd(x, y)`` is (x + y) >> 1 of a sum that does not overflow."""
+    if request.result not in (None, ctype):
+        return half(request)  # __hadd of 16-bit floats
+    numbers = (request.as_number(value, ctype) for value in request.values())
+    x, y = (arith.cast(number, wide.scalar) for number in numbers)
+    total = arith.binary("+", x, y)
+    if up:
+        total = arith.binary("+", total, arith.integer(1, wide.scalar))
+    halved = arith.binary(">>", total, arith.integer(1, wide.scalar))
+    return Scalar(ctype, arith.cast(halved, ctype.scalar))
 
 
 # --- floating point ---------------------------------------------------------------------------
@@ -196,10 +225,9 @@ def half(request: Request) -> Value:
 _PURE = names(
     """
     __float_as_int __float_as_uint __int_as_float __uint_as_float __double_as_longlong
-    __longlong_as_double __double2hiint __double2loint __hiloint2double __byte_perm
-    __funnelshift_l __funnelshift_r __funnelshift_lc __funnelshift_rc __dp2a_lo __dp2a_hi
-    __dp4a isnan isinf isfinite signbit isnanf isinff finite finitef ilogb ilogbf rand __hadd
-    __uhadd __rhadd __urhadd __usad4 __vadd4 __vsub4 __vabsdiffu4 __vcmpeq4 __vadd2 __vmaxs4
+    __longlong_as_double __double2hiint __double2loint __hiloint2double __dp2a_lo __dp2a_hi
+    __dp4a isnan isinf isfinite signbit isnanf isinff finite finitef ilogb ilogbf rand
+    __usad4 __vadd4 __vsub4 __vabsdiffu4 __vcmpeq4 __vadd2 __vmaxs4
     __vmins4 __vabs4 __vsubss4 __vadd2 __isShared __isGlobal __isLocal __isConstant
     """
 )
@@ -225,6 +253,8 @@ def table() -> dict[str, Handler]:
     entries: dict[str, Handler] = {}
     for name, (function, operand, result) in _INTEGER.items():
         entries[name] = partial(_integer, function=function, operand=operand, result=result)
+    for name, (number, wide, up) in _AVERAGE.items():
+        entries[name] = partial(_average, ctype=number, wide=wide, up=up)
     for op in ("min", "max"):
         entries[op] = partial(_min_max, op=op, ctype=None)
     for name, ctype in _MIN_MAX.items():

@@ -8,12 +8,14 @@ from coalescecheck.ir import types as ir
 from coalescecheck.ir.expr import Const, Expr
 from coalescecheck.ir.kernel import Barrier, Leave, WarpOp
 from coalescecheck.ir.types import ScalarType
-from coalescecheck.lower import ctypes, operators, places
+from coalescecheck.launch import WARP_SIZE
+from coalescecheck.lower import arith, ctypes, operators, places
 from coalescecheck.lower.builtin_call import Handler, Request, names
 from coalescecheck.lower.ctypes import INT, UINT, Number
 from coalescecheck.lower.values import Members, Scalar, Value
 
 KERNEL = "kernel"  # label of the whole kernel's scope
+WHOLE_WARP = (1 << WARP_SIZE) - 1  # the mask that names all lanes
 
 
 def _barrier(request: Request, scope: str) -> Value:
@@ -22,9 +24,18 @@ def _barrier(request: Request, scope: str) -> Value:
     return request.nothing()
 
 
-def _emit_barrier(request: Request, scope: str) -> None:
+def _warp_barrier(request: Request) -> Value:
+    """``__syncwarp(mask)`` orders the threads that it names: CUDA C++ Programming Guide,
+    "__syncwarp()"."""
+    mask = request.number(0, UINT) if request.args else None
+    every = mask is None or arith.constant_int(mask) == WHOLE_WARP
+    _emit_barrier(request, "warp", None if every else mask)
+    return request.nothing()
+
+
+def _emit_barrier(request: Request, scope: str, mask: Expr | None = None) -> None:
     request.cx.barriers += 1
-    request.cx.emit(Barrier(scope, request.cx.span(request.node)))
+    request.cx.emit(Barrier(scope, request.cx.span(request.node), mask))
 
 
 def _counting_barrier(request: Request, op: str) -> Value:
@@ -129,8 +140,9 @@ def table() -> dict[str, Handler]:
     """Names without type suffix to handlers."""
     entries: dict[str, Handler] = {
         "__syncthreads": partial(_barrier, scope="block"),
-        "__syncwarp": partial(_barrier, scope="warp"),
+        "__syncwarp": _warp_barrier,
         "__grid_sync": partial(_barrier, scope="grid"),
+        "__cg_sync": partial(_barrier, scope="unknown"),
         "__activemask": _active_mask,
         "__cg_of_lanes": partial(_of_group, uniform=False),
         "__cg_of_warp": partial(_of_group, uniform=True),

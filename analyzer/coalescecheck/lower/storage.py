@@ -151,6 +151,7 @@ class _ElementFields(TypedDict):
     element: str
     element_size: int
     element_kind: str
+    element_align: int
     pointee: str
 
 
@@ -168,6 +169,7 @@ def _element(element: CType) -> _ElementFields:
         "element": str(element),
         "element_size": size if isinstance(size, int) else 4,
         "element_kind": kind,
+        "element_align": ctypes.align_of(element),
         "pointee": str(element.target) if isinstance(element, Pointer) else "",
     }
 

@@ -8,10 +8,9 @@ from math import prod
 from coalescecheck import wording
 from coalescecheck.analysis import AccessResult, KernelAnalysis
 from coalescecheck.findings import Finding, Severity
-from coalescecheck.rules.base import VECTOR_TYPE, Rule, excess, fixes, judged
+from coalescecheck.rules.base import WHOLE, Rule, excess, fixes, is_vector, judged
 
 HALF = 0.5  # of a struct's bytes: above that a sector brings more of use than not
-WHOLE = (2, 4, 8, 16)  # sizes that one load or store can move
 
 
 class ArrayOfStructs(Rule):
@@ -53,7 +52,8 @@ class ArrayOfStructs(Rule):
     ## Limits
     Which members a kernel uses is taken from the accesses of this kernel alone. Stores pass
     through L1 one by one and are judged by their own sectors. Accesses to several members of one
-    of CUDA's vector types are a note: a compiler may join them.
+    of CUDA's vector types, or of a struct that is aligned like one, are a note: a compiler may join
+    them.
     """
 
     code, slug, severity = "CC105", "array-of-structs", Severity.WARNING
@@ -92,10 +92,10 @@ class ArrayOfStructs(Rule):
 
 
 def may_be_joined(analysis: KernelAnalysis, result: AccessResult) -> bool:
-    """Whether it is one of the accesses to most of one of CUDA's vector types, of which a compiler
-    can make one."""
+    """Whether it is one of the accesses to most of a vector or a struct aligned like one, of which
+    a compiler can make one."""
     array = analysis.arrays.get(result.array)
-    if array is None or VECTOR_TYPE.fullmatch(array.element) is None:
+    if array is None or not is_vector(analysis, result):
         return False
     return (
         _share_used(_same_struct(analysis, result, array.element_size), array.element_size) > HALF

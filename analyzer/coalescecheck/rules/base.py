@@ -27,8 +27,8 @@ NOTE_RATIO = 1.1
 # A hundredth of what a kernel moves: what is wasted less often than that hurts nobody.
 COLD_SHARE = 0.01
 
-# CUDA's vector types; a compiler joins accesses to members of one, as it knows the alignment.
-VECTOR_TYPE = re.compile(r"u?(char|short|int|long|longlong|float|double)[24]")
+WHOLE = (2, 4, 8, 16)  # sizes that one load or store can move
+_VECTOR_TYPE = re.compile(r"u?(char|short|int|long|longlong|float|double)[24]")
 
 # From cc 7.0 on a multiprocessor has at least 64 bytes of L1 and shared memory for each thread
 # that it runs: 128 KiB for 2048 on 7.0, 96 KiB for 1024 on 7.5 (Programming Guide, technical
@@ -290,3 +290,14 @@ def _where(trial: Trial) -> str:
 def sentence(*parts: str) -> str:
     """The parts that are not empty, joined by semicolons."""
     return "; ".join(part for part in parts if part)
+
+
+def is_vector(analysis: KernelAnalysis, result: AccessResult) -> bool:
+    """Whether the elements of its array are of one of CUDA's vector types, or a struct aligned like
+    one: a compiler joins accesses to members of it, as it knows the alignment."""
+    array = analysis.arrays.get(result.array)
+    if array is None:
+        return False
+    size = array.element_size
+    aligned = array.element_kind == "struct" and size in WHOLE and array.element_align >= size
+    return aligned or _VECTOR_TYPE.fullmatch(array.element) is not None

@@ -11,10 +11,10 @@ from coalescecheck.analysis import AccessResult, KernelAnalysis
 from coalescecheck.arch import SECTOR_BYTES
 from coalescecheck.findings import Finding, Severity
 from coalescecheck.rules.base import (
-    VECTOR_TYPE,
     Rule,
     excess,
     fixes,
+    is_vector,
     judged,
 )
 
@@ -140,10 +140,7 @@ def _may_be_wider(result: AccessResult) -> bool:
 def _is_vector(analysis: KernelAnalysis, result: AccessResult) -> bool:
     """Whether it uses a member of a vector type, maybe after a cast: a compiler that knows the
     alignment makes it wider itself."""
-    array = analysis.arrays.get(result.array)
-    if MEMBER.search(result.access.index):
-        return True
-    return array is not None and VECTOR_TYPE.fullmatch(array.element) is not None
+    return bool(MEMBER.search(result.access.index)) or is_vector(analysis, result)
 
 
 def _is_gapless(chunk: Chunk) -> bool:

@@ -43,6 +43,7 @@ from coalescecheck.simulate.values import (
     CLEAN,
     UNDEFINED,
     Bools,
+    Data,
     Taint,
     Value,
     convert,
@@ -200,10 +201,19 @@ class Machine:
             self._budget.note("a grid barrier, and not all blocks run together")
         if self._races is not None:
             if stmt.scope == "warp":
-                self._races.warp_barrier(mask.lanes)
+                self._races.warp_barrier(mask.lanes, self._ordered(stmt))
             else:  # an unknown one as well: nothing is called a race that may be ordered
                 self._races.block_barrier(mask.lanes)
         return mask
+
+    def _ordered(self, stmt: Barrier) -> Data | None:
+        """The lanes that each lane names as those with which it waits; None: its whole warp."""
+        if stmt.mask is None:
+            return None
+        value = self._environment.evaluate(stmt.mask)
+        if is_tainted(value.taint):  # nothing is called a race that may be ordered
+            return None
+        return np.broadcast_to(value.data, (self._batch.size,))
 
     def _warp_op(self, stmt: WarpOp, mask: Mask) -> Mask:
         args = [self._environment.evaluate(arg) for arg in stmt.args]

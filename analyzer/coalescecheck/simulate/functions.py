@@ -34,13 +34,13 @@ def call(name: str, args: list[Data]) -> Data | None:
     return None
 
 
-def _applied(function: Callable[..., Data], args: list[Data]) -> Data | None:
+def _applied(function: Callable[..., Data | None], args: list[Data]) -> Data | None:
     """None where the source gives it another number of arguments than it takes."""
     return function(*args) if len(args) == _operands(function) else None
 
 
 @cache
-def _operands(function: Callable[..., Data]) -> int:
+def _operands(function: Callable[..., Data | None]) -> int:
     return function.nin if isinstance(function, np.ufunc) else len(signature(function).parameters)
 
 
@@ -117,6 +117,32 @@ def _mul24(left: Data, right: Data) -> Data:
     return ((left << eight) >> eight) * ((right << eight) >> eight)
 
 
+def _funnel_shift(left: bool, clamped: bool) -> Callable[[Data, Data, Data], Data]:
+    """The upper half of ``high:low`` shifted to the left, or the lower half of it shifted to the
+    right; by the shift modulo 32, or by 32 at most."""
+
+    def shifted(low: Data, high: Data, shift: Data) -> Data:
+        both = high.astype(np.uint64) << np.uint64(32) | low.astype(np.uint64)
+        by = np.minimum(shift, 32) if clamped else shift & np.uint32(31)
+        by = by.astype(np.uint64)
+        return ((both << by) >> np.uint64(32) if left else both >> by).astype(np.uint32)
+
+    return shifted
+
+
+def _byte_perm(low: Data, high: Data, selector: Data) -> Data | None:
+    """Four of the eight bytes of ``high:low``; unknown where a selector has more than 3 bits."""
+    if (selector & np.uint32(0x8888)).any():
+        return None
+    both = high.astype(np.uint64) << np.uint64(32) | low.astype(np.uint64)
+    result = np.uint64(0)
+    for byte in range(4):
+        source = selector.astype(np.uint64) >> np.uint64(4 * byte) & np.uint64(7)
+        value = both >> source * np.uint64(8) & np.uint64(0xFF)
+        result = result | value << np.uint64(8 * byte)
+    return result.astype(np.uint32)
+
+
 def _each(function: Callable[[float], float]) -> Callable[[Data], Data]:
     vector = np.vectorize(function, otypes=[np.float64])
     return lambda x: vector(x).astype(x.dtype)
@@ -126,7 +152,7 @@ def _power(base: Data, exponent: Data) -> Data:
     return np.power(base, exponent.astype(base.dtype))
 
 
-_INTEGER: dict[str, Callable[..., Data]] = {
+_INTEGER: dict[str, Callable[..., Data | None]] = {
     "popc": popc,
     "clz": _clz,
     "ffs": _ffs,
@@ -134,6 +160,11 @@ _INTEGER: dict[str, Callable[..., Data]] = {
     "mulhi": _high_product,
     "umulhi": _high_product,
     "mul24": _mul24,
+    "funnelshift_l": _funnel_shift(left=True, clamped=False),
+    "funnelshift_r": _funnel_shift(left=False, clamped=False),
+    "funnelshift_lc": _funnel_shift(left=True, clamped=True),
+    "funnelshift_rc": _funnel_shift(left=False, clamped=True),
+    "byte_perm": _byte_perm,
     "abs": np.abs,
 }
 

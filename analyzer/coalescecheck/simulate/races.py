@@ -6,9 +6,9 @@ accesses nothing smaller.
 
 Policy: two writes race only if they write *different* values (several threads setting one flag
 to the same value is harmless); that holds within one request as well.  Two atomics never race.
-``__syncwarp`` orders the threads of a warp among each other.  Lanes of one warp are not assumed
-to run in lockstep: from sm_70 on they need not (CUDA C++ Programming Guide, "Independent
-Thread Scheduling"); ``same_warp`` tells such races apart.
+``__syncwarp`` orders the threads of a warp that its mask names among each other.  Lanes of one
+warp are not assumed to run in lockstep: from sm_70 on they need not (CUDA C++ Programming Guide,
+"Independent Thread Scheduling"); ``same_warp`` tells such races apart.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from coalescecheck.launch import WARP_SIZE
 from coalescecheck.simulate.lanes import Batch
-from coalescecheck.simulate.values import Bools
+from coalescecheck.simulate.partial_barriers import PartialBarriers
+from coalescecheck.simulate.values import Bools, Data
 
 Ints = NDArray[np.int64]
 
@@ -96,7 +97,8 @@ class _Two:
             apart = lost & _another_warp(last, mine)
             near = lost & ~apart & ~_standing(kept, last)
             for some in (near, apart):  # a thread of another warp replaces one of the same
-                self.other[place[some]] = mine[some]
+                # the first of them, as `last` is the last: barriers of few lanes order neighbours
+                self.other[place[some][::-1]] = mine[some][::-1]
                 self.other_access[place[some]] = access
 
 
@@ -112,6 +114,7 @@ class RaceDetector:
         lane = np.arange(batch.size, dtype=np.int64)
         self._stamp = lane + (1 << _LANE_BITS) + (1 << _EPOCH_SHIFT)
         self._block_of = batch.block_of
+        self._partial: PartialBarriers | None = None  # where some did not order whole warps
         self.found: set[tuple[int, int, int, str, bool]] = set()
 
     def block_barrier(self, lanes: Bools) -> None:
@@ -120,10 +123,16 @@ class RaceDetector:
         blocks[self._block_of[lanes]] = True
         self._stamp += blocks[self._block_of] * np.int64(1 << _EPOCH_SHIFT)
 
-    def warp_barrier(self, lanes: Bools) -> None:
-        """Every warp with one of these lanes has passed a __syncwarp."""
+    def warp_barrier(self, lanes: Bools, masks: Data | None = None) -> None:
+        """Every warp with one of these lanes has passed a __syncwarp: all of its lanes, or those
+        that are in the masks of these."""
         warps = np.repeat(lanes.reshape(-1, WARP_SIZE).any(axis=1), WARP_SIZE)
+        before = self._stamp >> _LANE_BITS
         self._stamp += warps * np.int64(1 << _LANE_BITS)
+        if self._partial is None and masks is not None:
+            self._partial = PartialBarriers(before)
+        if self._partial is not None:
+            self._partial.passed(lanes, masks, self._stamp >> _LANE_BITS)
 
     def read(self, touch: Touch) -> None:
         """A plain load."""
@@ -131,7 +140,7 @@ class RaceDetector:
         mine = self._stamp[lanes]
         for place in self._places(touch, lanes):
             for writer, by in self._writers.at(place):
-                self._report(touch, lanes, "RAW", _unordered(writer, mine), writer, by)
+                self._report(touch, lanes, "RAW", self._unordered(writer, mine), writer, by)
             self._readers.remember(place, mine, touch.access)
 
     def write(self, touch: Touch, changes: Bools, lost: Bools) -> None:
@@ -141,12 +150,12 @@ class RaceDetector:
         mine, differs = self._stamp[lanes], (changes | lost)[lanes]
         for place in self._places(touch, lanes):
             for writer, by in self._writers.at(place):
-                clash = _unordered(writer, mine) & differs
+                clash = self._unordered(writer, mine) & differs
                 if touch.atomic:
                     clash &= ~self._atomics[by]
                 self._report(touch, lanes, "WAW", clash, writer, by)
             for reader, by in self._readers.at(place):
-                self._report(touch, lanes, "WAR", _unordered(reader, mine), reader, by)
+                self._report(touch, lanes, "WAR", self._unordered(reader, mine), reader, by)
             self._writers.remember(place, mine, touch.access)
             if not touch.atomic:
                 (winner, by), _ = self._writers.at(place)
@@ -156,6 +165,17 @@ class RaceDetector:
     def _places(self, touch: Touch, lanes: Ints | NDArray[np.intp]) -> list[Ints]:
         first = touch.places[lanes] // self._granule
         return [first + k for k in range(max(1, touch.width // self._granule))]
+
+    def _unordered(self, earlier: Ints, mine: Ints) -> Bools:
+        """Another thread's access since the block's last barrier, and since the warp's last one
+        if it is of the same warp."""
+        if self._partial is None:
+            near = (earlier >> _LANE_BITS) == (mine >> _LANE_BITS)
+        else:
+            one, two = earlier & _LANE_MASK, mine & _LANE_MASK
+            near = self._partial.unordered(one, earlier >> _LANE_BITS, two)
+        unordered: Bools = _standing(earlier, mine) & (near | _another_warp(earlier, mine))
+        return unordered
 
     def _report(
         self,
@@ -176,14 +196,6 @@ class RaceDetector:
         for key in np.unique(keys).tolist():
             access = (key & 0xFFFFFFFF) >> 1
             self.found.add((key >> 32, access, touch.access, kind, bool(key & 1)))
-
-
-def _unordered(earlier: Ints, mine: Ints) -> Bools:
-    """Another thread's access since the block's last barrier, and since the warp's last one
-    if it is of the same warp."""
-    same_phase = (earlier >> _LANE_BITS) == (mine >> _LANE_BITS)
-    unordered: Bools = _standing(earlier, mine) & (same_phase | _another_warp(earlier, mine))
-    return unordered
 
 
 def _standing(earlier: Ints, mine: Ints) -> Bools:

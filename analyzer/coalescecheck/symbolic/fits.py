@@ -24,6 +24,7 @@ LONGEST = 100  # characters; a longer value is named by the sizes in it
 UNHARMED = 20  # bits that can be shifted out: what is left of 2**32 is a whole number of lines
 UNNAMED = ("data", "header")  # kinds of symbols that have no name in the source
 ABOVE, BELOW = "< 2**32", ">= 0"
+SMALLER = ("< 2**24", "< 2**23")  # what __umul24 and __mul24 take
 NOT_NULL = "!= nullptr"
 SAME = "is the same for all threads"  # of a name that nothing declares
 
@@ -31,13 +32,15 @@ SAME = "is the same for all threads"  # of a name that nothing declares
 @dataclass(frozen=True, slots=True)
 class Fit:
     """A value that is taken to be at least 0 (``low``) and less than 2**32 (``high``); ``short``
-    if it is of 32 bits.  With ``pointer`` that parameter, which is taken not to be null."""
+    if it is of 32 bits.  With ``pointer`` that parameter, which is taken not to be null.  With
+    ``within`` a value whose distance from 0 is taken to be less than that power of 2."""
 
     form: Form
     low: bool
     high: bool
     short: bool
     pointer: str = ""
+    within: int = 0
 
     def text(self, ctx: Context, written: Written) -> str:
         """What is taken to hold, in words."""
@@ -45,6 +48,8 @@ class Fit:
             return f"{self.pointer} {NOT_NULL}"
         symbols = [s for _, s in ctx.symbols(self.form)]
         text = written.text(self.form)
+        if self.within:
+            return f"abs({text}) < 2**{self.within}"
         if len(text) > LONGEST or UNWRITTEN in text or any(s.kind in UNNAMED for s in symbols):
             sizes = sorted({s.name for s in symbols if s.kind == "param"})
             held = "do not wrap" if self.low else f"stay {ABOVE}"
@@ -57,7 +62,9 @@ class Fit:
 def said(ctx: Context, written: Written, fits: Iterable[Fit]) -> list[str]:
     """What is taken to hold; where that is much, what the sizes are of which it is."""
     texts = {fit.text(ctx, written): fit for fit in fits}
-    many = {text: fit for text, fit in texts.items() if not fit.pointer and "-" not in text}
+    many = {
+        text: fit for text, fit in texts.items() if not (fit.pointer or fit.within or "-" in text)
+    }
     if len(many) <= MOST:
         return list(texts)
     sizes = {s.name for f in many.values() for _, s in ctx.symbols(f.form) if s.kind == "param"}
@@ -74,13 +81,20 @@ def widest(ctx: Context, fits: Iterable[Fit]) -> list[Fit]:
 
 def _follows(ctx: Context, fit: Fit, other: Fit) -> bool:
     least = ctx.bounds(other.form - fit.form)[0]
-    return fit != other and other.high and not fit.low and least is not None and least >= 0
+    return (
+        fit != other
+        and not (fit.within or other.within)
+        and other.high
+        and not fit.low
+        and least is not None
+        and least >= 0
+    )
 
 
 def met_by_small_sizes(assumption: str) -> bool:
     """Whether the assumption is one of these that sizes of some dozens meet, with pointers to real
     arrays: not ``i - n >= 0``."""
-    fits = assumption.endswith((ABOVE, BELOW)) and "-" not in assumption
+    fits = assumption.endswith((ABOVE, *SMALLER, BELOW)) and "-" not in assumption
     return fits or assumption.endswith((NOT_NULL, SAME))
 
 
@@ -95,6 +109,7 @@ class Fits:
         self._here: Found = {}
         self._of: dict[str, Found] = {}
         self._decided: dict[Form, tuple[Fit, ...]] = {}
+        self._lost: dict[Fit, None] = {}  # without which conditions read here would be other ones
 
     # --- while an expression is read ----------------------------------------------------------
 
@@ -112,13 +127,42 @@ class Fits:
             fit = Fit(form, low is None, high is None and not alone and short, short)
             self._here.setdefault(fit, False)
 
+    def cut(self, form: Form, bits: int) -> None:
+        """What is more than ``bits`` of ``form`` is taken to be nothing."""
+        low, high = self._ctx.bounds(form)
+        symbols = [s for _, s in self._ctx.symbols(form) if s.low is None or s.high is None]
+        if (low is None or high is None) and any(s.kind == "param" for s in symbols):
+            self._here[Fit(form, low=False, high=True, short=False, within=bits)] = True
+
     def points(self, names: Iterable[str]) -> None:
         """These pointers are taken not to be null."""
         self._here |= {Fit(ZERO, False, False, False, name): True for name in names}
 
-    def pointing(self) -> tuple[Fit, ...]:
-        """What has been read here of null checks."""
-        return tuple(fit for fit in self._here if fit.pointer)
+    def became(self, condition: Form) -> None:
+        """What has been read here became ``condition``.  Where that no longer names the sizes of a
+        fit, nothing else tells of it: ``(int)max(i - n, 3u) > 0`` is just true."""
+        if not (self._here and any(self._here.values())):
+            return
+        left = self._ctx.leaves(condition)
+        for fit, matters in self._here.items():
+            symbols = self._ctx.symbols(fit.form)
+            if matters and any(s.kind == "param" and g not in left for g, s in symbols):
+                self._lost[fit] = None
+
+    def unsaid(self) -> tuple[Fit, ...]:
+        """What the condition that was read takes to hold without showing it."""
+        return tuple(self._lost | {fit: None for fit in self._here if fit.pointer})
+
+    def apart(self) -> Found:
+        """Another expression begins beside the one so far, which ``beside`` comes back to."""
+        before, self._here = self._here, {}
+        return before
+
+    def beside(self, before: Found) -> None:
+        """Both expressions are read."""
+        if before:
+            after, self._here = self._here, before
+            self._add(after)
 
     def read(self, name: str) -> None:
         """A variable is read."""
@@ -162,7 +206,7 @@ class Fits:
 
     def start(self, checked: Iterable[Fit] = ()) -> None:
         """Another statement begins, which is reached only where ``checked`` hold."""
-        self._here = dict.fromkeys(checked, True)
+        self._here, self._lost = dict.fromkeys(checked, True), dict.fromkeys(checked)
 
     def assigned(self, name: str) -> None:
         """The expression became the value of a variable."""

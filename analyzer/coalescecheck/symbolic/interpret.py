@@ -30,6 +30,7 @@ from coalescecheck.symbolic.reach import LoopInfo, Reach, Turn
 from coalescecheck.symbolic.state import Frame, Progress, State
 from coalescecheck.symbolic.unrolled import Unroller
 from coalescecheck.symbolic.values import Environment, Values, type_bounds
+from coalescecheck.symbolic.warp_values import WarpValues
 
 MAX_STEPS = 120_000  # units of work, about 50 us each; a kernel that needs more is given up
 NAMES_PER_STEP = 40  # variables copied or joined for the price of a statement
@@ -56,7 +57,7 @@ class Interpreter:
         self.ctx = ctx
         pointers = [array.name for array in kernel.arrays.values() if array.parameter]
         self.values = Values(ctx, geometry, params, pointers)
-        self.not_null: dict[Fit, None] = {}  # what null checks so far took to hold
+        self.unsaid: dict[Fit, None] = {}  # what conditions so far took to hold without showing it
         self._checked: tuple[Fit, ...] = ()  # those on which it depends that this place is reached
         self.reaches: list[Reach] = []
         self.recording = True
@@ -74,6 +75,7 @@ class Interpreter:
         self.unroller = Unroller(self, MAX_STEPS // 24)
         self._solver = LoopSolver(self)
         self._cells = Cells(kernel, ctx)
+        self._warp_values = WarpValues(self.values, geometry)
 
     def run(self) -> list[Reach]:
         """Interpret the whole kernel; TooLarge when it does not end within bounds."""
@@ -145,7 +147,7 @@ class Interpreter:
                 self._jump(stmt.label, state, leaving=False)
                 return None
             case ir.WarpOp() if self._relevant.variable(stmt.var.name):
-                state.env[stmt.var.name] = self._warp_op(stmt, state.env)
+                state.env[stmt.var.name] = self._warp_op(stmt, state)
         return state
 
     def _record(self, access: int, piece: int, address: Expr, state: State) -> Form:
@@ -242,18 +244,10 @@ class Interpreter:
         param = numbers.get(offset.constant) if offset.is_constant else None
         return self._parameter(param) if param is not None and param.type == type_ else None
 
-    def _warp_op(self, stmt: ir.WarpOp, env: Environment) -> Form:
-        args = [self.values.value(arg, env) for arg in stmt.args]
-        varying = [self.ctx.varying(arg) for arg in args]
-        if stmt.op.startswith("shfl"):
-            if not varying[0]:
-                return args[0]
-            from_one_lane = stmt.op == "shfl" and not varying[1] and args[2] == number(32)
-            return self.values.opaque(
-                stmt.var.type, not from_one_lane, "a value from another lane (shuffle)"
-            )
-        # lanes with different masks are groups that each have a result of their own
-        return self.values.opaque(stmt.var.type, any(varying[1:]), f"a warp-wide {stmt.op}")
+    def _warp_op(self, stmt: ir.WarpOp, state: State) -> Form:
+        args = [self.values.value(arg, state.env) for arg in stmt.args]
+        together = not self.loops and not any(map(self.ctx.varying, state.path))
+        return self._warp_values.of(stmt, args, together)
 
     # --- branches and scopes ------------------------------------------------------------------
 
@@ -275,16 +269,17 @@ class Interpreter:
         self.values.fits.start(self._checked)
         condition = self.values.condition(expr, env)
         ways = (condition, op.negate(self.ctx, condition))
-        self._checked = self.values.fits.pointing()
-        self.not_null |= dict.fromkeys(self._checked)
+        self._checked = self.values.fits.unsaid()
+        self.unsaid |= dict.fromkeys(self._checked)
         self.values.fits.decided(c for way in ways for c in op.conjuncts(self.ctx, way))
         return condition
 
     def _after_check(
         self, stmt: ir.If | ir.Loop, before: tuple[Fit, ...], after: State | None
     ) -> State | None:
-        """``after`` a statement.  If it depended on a null check, so do the variables that it
-        sets, and all that follows where one of its branches leaves what is around it."""
+        """``after`` a statement.  If it depended on what its condition does not show, so do the
+        variables that it sets, and all that follows where one of its branches leaves what is
+        around it."""
         if self._checked == before:
             return after
         inside = list(ir.walk((stmt,)))

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from coalescecheck.ir.types import UNNAMED
 from coalescecheck.symbolic.form import Symbol
 
-UNNAMED = "unknown_t"  # the type of an expression that the front end does not understand
 START = "start"  # of the symbols for where an array begins: start4#in
 
 

@@ -119,7 +119,7 @@ class _Reading:
         self._summarizer = _Summarizer(
             kernel, replace(launch, grid=grid), ctx, lanes, texts, samples, starts, registers
         )
-        self._summarizer.not_null = tuple(self._interpreter.not_null)
+        self._summarizer.unsaid = tuple(self._interpreter.unsaid)
 
     def summary(self) -> Summary:
         """The results of all accesses that are wanted."""
@@ -193,7 +193,7 @@ class _Summarizer:
         self._presumed = Presumed(ctx, kernel)
         self._starts = starts  # bytes that divide the addresses of pointers, where somebody says so
         self.arrays = Arrays()
-        self.not_null: tuple[Fit, ...] = ()  # what may be why code is never reached
+        self.unsaid: tuple[Fit, ...] = ()  # what may be why code is never reached
 
     def result(self, access: Access, reaches: list[Reach]) -> AccessResult | None:
         """The result of one access; None for per-thread arrays that live in registers."""
@@ -208,7 +208,7 @@ class _Summarizer:
                 "never runs in this launch",
                 requests=0,
             )
-            return self._assuming(never, self.not_null)
+            return self._assuming(never, self.unsaid)
         bases = [symbol for reach in reaches for symbol in self._bases(reach.address)]
         array, space, problem = self._array(bases)
         if access.kind == "texture":

@@ -14,6 +14,7 @@ from coalescecheck.symbolic.comparisons import compared, wraps_in_64
 from coalescecheck.symbolic.fits import UNHARMED, Fits
 from coalescecheck.symbolic.floats import Part, is_arithmetic, parts_of
 from coalescecheck.symbolic.form import ZERO, Bounds, Context, Form, Symbol, number
+from coalescecheck.symbolic.integers import Integers
 from coalescecheck.symbolic.null_checks import checked_pointer
 
 Environment = dict[str, Form]
@@ -46,7 +47,7 @@ class Values:
             flag: ctx.fresh(Symbol("float", "data", varying=flag, reason=FLOATING))
             for flag in (False, True)
         }
-        self._builtins = Builtins(ctx, geometry)
+        self.builtins = Builtins(ctx, geometry)
         self._bases: dict[str, Form] = {}  # a form keeps what is found out about it
         self._parts: dict[int, tuple[ir.Expr, tuple[Part, ...]]] = {}  # by id of the expression
         self._float_generators = {g for form in self._float.values() for g in form.generators()}
@@ -57,11 +58,18 @@ class Values:
 
     # --- unknown values -----------------------------------------------------------------------
 
-    def opaque(self, type_: ScalarType, varying: bool, reason: str, name: str = "data") -> Form:
-        """A value that only its type bounds."""
+    def opaque(
+        self,
+        type_: ScalarType,
+        varying: bool,
+        reason: str,
+        name: str = "data",
+        bounds: Bounds | None = None,
+    ) -> Form:
+        """A value that only its type bounds, or ``bounds`` do."""
         if type_.kind in ("float", "unknown"):
             return self._float[varying]
-        low, high = type_bounds(type_)
+        low, high = bounds or type_bounds(type_)
         return self.ctx.fresh(Symbol(name, "data", varying, low, high, reason=reason))
 
     def reason_of(self, *forms: Form) -> str:
@@ -103,7 +111,7 @@ class Values:
         return self._float[False]
 
     def _builtin(self, builtin: ir.Builtin, env: Environment) -> Form:
-        return self._builtins.of(builtin.name)
+        return self.builtins.of(builtin.name)
 
     def _base(self, base: ir.ArrayBase, env: Environment) -> Form:
         known = self._bases.get(base.array)
@@ -194,8 +202,7 @@ class Values:
     def _binary(self, expr: ir.Binary, env: Environment) -> Form:
         ctx = self.ctx
         if expr.op in ("&&", "||"):
-            left, right = self.condition(expr.left, env), self.condition(expr.right, env)
-            return (op.both if expr.op == "&&" else op.either)(ctx, left, right)
+            return self._logical(expr, env)
         left, right = self.value(expr.left, env), self.value(expr.right, env)
         operand = expr.left.type
         if "float" in (operand.kind, expr.right.type.kind) or operand.kind == "unknown":
@@ -206,6 +213,16 @@ class Values:
         if expr.op in ("==", "!=", "<", "<=", ">", ">="):
             return self._comparison(expr.op, left, right, operand)
         return self.limited(self._integer(expr.op, left, right, operand), expr.type)
+
+    def _logical(self, expr: ir.Binary, env: Environment) -> Form:
+        combined, deciding = (op.both, ZERO) if expr.op == "&&" else (op.either, op.ONE)
+        left = self.condition(expr.left, env)
+        if left == deciding:
+            return left
+        before = self.fits.apart()
+        right = self.condition(expr.right, env)
+        self.fits.beside(before)
+        return combined(self.ctx, left, right)
 
     def _comparison(self, operator: str, left: Form, right: Form, type_: ScalarType) -> Form:
         ctx = self.ctx
@@ -230,6 +247,7 @@ class Values:
         none is alive because ``0u - n`` is below all there is.
         """
         ctx = self.ctx
+        self.fits.became(condition)
         if not (condition.is_constant or ctx.varying(condition)):
             return condition  # not known anyway
         varying = any(map(ctx.varying, forms))
@@ -287,23 +305,13 @@ class Values:
     def _call(self, expr: ir.Call, env: Environment) -> Form:
         args = [self.value(arg, env) for arg in expr.args]
         self.fits.matters()
+        integers = Integers(self.ctx, self._integer, self._settled, self.fits.cut)
+        called = integers.call(expr, args)
+        if called is not None:
+            return called
         varying = any(self.ctx.varying(arg) for arg in args)
-        bounds: dict[str, tuple[int | None, int | None]] = {
-            "popc": (0, 32),
-            "clz": (0, 32),
-            "ffs": (0, 32),
-            "brev": (0, (1 << 32) - 1),
-            "abs": (0, None),
-        }
-        if expr.function in bounds and expr.args[0].type.size <= 4:
-            low = self.ctx.bounds(args[0])[0]
-            if expr.function == "abs" and low is not None and low >= 0:
-                return args[0]
-            return self.ctx.atom(expr.function, (args[0],), bounds[expr.function])
-        if expr.function in ("mul24", "umul24"):
-            return args[0] * args[1]
         reason = self.reason_of(*args) or f"computed by {expr.function}()"
-        return self.opaque(expr.type, varying, reason)
+        return self.opaque(expr.type, varying, reason, bounds=integers.bounds(expr, args))
 
 
 _OPERATION: dict[type, Callable[[Values, Any, Environment], Form]] = {

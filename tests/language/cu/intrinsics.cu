@@ -50,9 +50,9 @@ __global__ void shuffles(float *out, const float *in)
     v += __shfl_xor_sync(0xffffffffu, v, 1) + __shfl_up_sync(0xffffffffu, v, 1);
     if (lane == 0) out[i / 32] = v;        // expect: out store sectors=1
     int first = __shfl_sync(0xffffffffu, i, 0);
-    out[first + lane] = v;                 // expect: out store data-dependent
+    out[first + lane] = v;                 // expect: out store sectors=4
     int mirrored = __shfl_xor_sync(0xffffffffu, lane, 31);
-    out[2 * mirrored] = v;                 // expect: out store data-dependent
+    out[2 * mirrored] = v;                 // expect: out store sectors=8
 }
 
 __global__ void votes(int *out, const int *in)

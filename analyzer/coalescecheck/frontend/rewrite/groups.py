@@ -41,6 +41,12 @@ _FULL = Ex("0xffffffffu", types.UINT, pure=True)
 _SHUFFLES = {"shfl": "__shfl_sync", "shfl_up": "__shfl_up_sync",
              "shfl_down": "__shfl_down_sync", "shfl_xor": "__shfl_xor_sync"}  # fmt: skip
 _VOTES = {"any": "__any_sync", "all": "__all_sync", "ballot": "__ballot_sync"}
+_BARRIERS = {
+    "block": "__syncthreads",
+    "cluster": "__syncthreads",
+    "grid": "__grid_sync",
+    "group": "__cg_sync",  # it may be any of them
+}
 _RANK = "threadIdx.x + threadIdx.y * blockDim.x + threadIdx.z * (blockDim.x * blockDim.y)"
 _VOLUME = "blockDim.x * blockDim.y * blockDim.z"
 
@@ -150,13 +156,26 @@ def method(session: Session, group: GroupType, name: str, arguments: list[Ex], n
 
 
 def _sync(session: Session, group: GroupType, node: Node) -> Ex:
-    name = {"block": "__syncthreads", "grid": "__grid_sync"}.get(group.kind, "__syncwarp")
+    name = _BARRIERS.get(group.kind, "__syncwarp")
     if group.size > 32:  # a tile of several warps
         name = "__syncthreads"
-    if name == "__grid_sync":
+    if name in ("__grid_sync", "__cg_sync"):
         return session.opaque_named(name, [], types.VOID, node)
-    called = session.intrinsics.call(name, [], node, session.top_env)
+    mask = _members(session, group, node) if name == "__syncwarp" else []
+    called = session.intrinsics.call(name, mask, node, session.top_env)
     return called if called is not None else Ex("((void)0)", types.VOID, pure=True)
+
+
+def _members(session: Session, group: GroupType, node: Node) -> list[Ex]:
+    """The mask of the lanes that are in a group, as an argument; none where it is a whole warp."""
+    if group.kind == "coalesced":  # all its lanes come to its barrier together
+        mask = session.intrinsics.call("__activemask", [], node, session.top_env)
+        return [] if mask is None else [mask]
+    if group.size not in (1, 2, 4, 8, 16):
+        return []
+    first = f" / {group.size}u % {32 // group.size}u * {group.size}u"
+    piece = (f"{(1 << group.size) - 1:#x}u << ", rank(session).at(BINARY["/"]), first)
+    return [Ex(piece, types.UINT, BINARY["<<"], pure=True)]
 
 
 def _property(session: Session, group: GroupType, name: str) -> Ex | None:

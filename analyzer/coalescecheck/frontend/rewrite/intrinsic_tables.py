@@ -96,8 +96,7 @@ SHUFFLES = {  # arguments without the width
 
 UNSUFFIXED = frozenset(
     {"__match_any_sync", "__match_all_sync", "__reduce_add_sync", "__reduce_min_sync",
-     "__reduce_max_sync", "__reduce_and_sync", "__reduce_or_sync", "__reduce_xor_sync",
-     "__funnelshift_l", "__funnelshift_r", "__funnelshift_lc", "__funnelshift_rc", "__byte_perm"}
+     "__reduce_max_sync", "__reduce_and_sync", "__reduce_or_sync", "__reduce_xor_sync"}
 )  # fmt: skip
 
 FIXED: dict[str, tuple[CType, tuple[CType, ...]]] = {
@@ -133,6 +132,14 @@ FIXED: dict[str, tuple[CType, tuple[CType, ...]]] = {
     "__sad": (UINT, (INT, INT, UINT)),
     "__usad": (UINT, (UINT, UINT, UINT)),
     "__hadd": (INT, (INT, INT)),
+    "__rhadd": (INT, (INT, INT)),
+    "__uhadd": (UINT, (UINT, UINT)),
+    "__urhadd": (UINT, (UINT, UINT)),
+    "__funnelshift_l": (UINT, (UINT, UINT, UINT)),
+    "__funnelshift_r": (UINT, (UINT, UINT, UINT)),
+    "__funnelshift_lc": (UINT, (UINT, UINT, UINT)),
+    "__funnelshift_rc": (UINT, (UINT, UINT, UINT)),
+    "__byte_perm": (UINT, (UINT, UINT, UINT)),
     "__dp4a": (INT, (INT, INT, INT)),
     "__dp2a_lo": (INT, (INT, INT, INT)),
     "__vsub4": (UINT, (UINT, UINT)),

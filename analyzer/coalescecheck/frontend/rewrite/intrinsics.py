@@ -71,6 +71,8 @@ class Intrinsics:
         made = self._make(name, arguments, node, env)
         if made is not None:
             return made
+        if name == "__hadd" and any(types.is_floating(a.decayed) for a in arguments):
+            return self._half(name, "same", arguments, node, env)  # of 16-bit floats
         if name in FIXED:
             result, parameters = FIXED[name]
             return self._fixed(name, result, parameters, arguments, node, env)

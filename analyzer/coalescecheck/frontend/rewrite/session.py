@@ -74,6 +74,9 @@ T = TypeVar("T", bound=CType)
 
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 
+# what is shown as it is written, where it is not understood
+_EXPRESSIONS = ("field_expression", "binary_expression", "unary_expression", "call_expression")
+
 
 class Session:
     """Everything one rewriting shares.
@@ -160,7 +163,8 @@ class Session:
     def say_opaque(self, what: str, arguments: list[Ex], result: CType, node: Node) -> Ex:
         """An opaque call with a warning."""
         self.say(node, "warning", f"{what} is not understood: its value is unknown")
-        return self.opaque_call(arguments, result, Mark(node.start_byte))
+        source = syntax.flat(node) if node.type in _EXPRESSIONS else ""
+        return self.opaque_call(arguments, result, Mark(node.start_byte), source)
 
     def unknown_place(self, what: str, whole: Ex, arguments: list[Ex], node: Node) -> Ex:
         """Memory at an address nobody knows, as a part of ``whole``: ``*opaque(…)``.

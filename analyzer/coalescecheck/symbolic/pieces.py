@@ -87,10 +87,12 @@ class PieceCounter:
 
     def _wrapping(self, question: Question) -> list[Symbol] | None:
         """The sizes with which an unsigned value wraps in some lane of every warp, as ``5 - n*i``
-        does; None where there is no such value."""
+        does; None where the address has no such value."""
         met = self._counter.trials.where(question.conditions.known)
+        address = self._ctx.leaves(question.reach.address)
         for fit in question.reach.fits:
-            if fit.low and not met.by_none(op.less(self._ctx, fit.form, ZERO)):
+            sizes = self._ctx.leaves(fit.form) - self._ctx.of_kind["tid"]
+            if fit.low and sizes <= address and not met.by_none(op.less(self._ctx, fit.form, ZERO)):
                 return [s for _, s in self._ctx.symbols(fit.form) if s.kind != "tid"]
         return None
 

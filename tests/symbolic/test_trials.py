@@ -132,3 +132,13 @@ def test_an_address_that_changes_in_every_warp(index: str) -> None:
 def test_what_whole_warps_may_meet_is_assumed(body: str, assumption: str) -> None:
     found = result(body, "o", block=(64,))
     assert any(text.startswith(assumption) for text in found.assumptions)
+
+
+def test_a_loop_over_a_grid_of_unknown_sizes_runs_whole_warps_at_first() -> None:
+    body = """int all = 64 * gridDim.x * gridDim.y * gridDim.z;
+    int at = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+    for (int i = 64 * at + threadIdx.x; i < n; i += all) o[i] = 1;"""
+    found = result(body, "o", block=(64,))
+    assert found.sectors is not None
+    assert (found.sectors.min, found.sectors.max) == (4, 4)
+    assert [text.partition(": ")[0] for text in found.assumptions] == ["whole warps"]

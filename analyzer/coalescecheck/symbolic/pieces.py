@@ -88,7 +88,7 @@ class PieceCounter:
     def _wrapping(self, question: Question) -> list[Symbol] | None:
         """The sizes with which an unsigned value wraps in some lane of every warp, as ``5 - n*i``
         does; None where the address has no such value."""
-        met = self._counter.trials.where(question.conditions.known)
+        met = self._counter.trials.where((*question.conditions.known, *question.reach.path))
         address = self._ctx.leaves(question.reach.address)
         for fit in question.reach.fits:
             sizes = self._ctx.leaves(fit.form) - self._ctx.of_kind["tid"]

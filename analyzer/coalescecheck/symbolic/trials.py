@@ -22,6 +22,8 @@ MOST_WARPS = 8
 SIZES = (4, 40, 300, 5000, 100_000)  # values below these, each as often
 COUNTED = ("bid", "row", "counter")  # kinds of symbols whose first value is as good as any
 AT_FIRST = 0.2  # of their samples
+ALL_AT_FIRST = {"bid": 16, "row": 16, "counter": 16, "gdim": 8}  # samples in which all of them have
+# it, as a grid of unknown sizes is larger than most others
 DIMENSIONS = {"bdim": "threadIdx", "gdim": "blockIdx"}  # by kind, the indices below them
 
 Running = NDArray[np.bool_]  # the lanes of each sample's warps that are left: samples, warps, lanes
@@ -86,6 +88,8 @@ class Trials:
         if g not in self._values:
             draw = random.Random(len(self._values))
             numbers = [self._sample(draw, symbol) for _ in range(SAMPLES)]
+            first = ALL_AT_FIRST.get(symbol.kind, 0)
+            numbers[:first] = [symbol.low or 0] * first
             self._values[g] = np.array(numbers, np.int64)[:, None, None]
         return self._values[g]
 

@@ -252,6 +252,36 @@ def test_conflicts_in_l1_warn_where_sectors_are_wasted(sectors: float, severity:
     assert told(L1BankConflict(), subject) == [severity]
 
 
+@pytest.mark.parametrize(
+    ("facts", "step"),
+    [
+        ({"lane_stride_bytes": 256}, "lanes step 256 bytes"),
+        (
+            {"lane_stride_bytes": 4, "motion": Motion((4, 128, 0), (), (), 0, 1, 4, 4)},
+            "rows of the block lie a multiple of 128 bytes apart",
+        ),
+        (
+            {"lane_stride_bytes": 0, "motion": Motion((0, 128, 0), (), (), 0, 1, 4, 4)},
+            "rows of the block lie a multiple of 128 bytes apart",
+        ),
+        (
+            {"lane_stride_bytes": None, "motion": Motion((4, 128, 0), (), (), 0, 1, 4, 4)},
+            "rows of the block lie a multiple of 128 bytes apart",
+        ),
+    ],
+)
+def test_conflicts_in_l1_name_the_step_to_blame(facts: dict[str, Any], step: str) -> None:
+    (finding,) = L1BankConflict().check(in_l1(**facts))
+    assert finding.message.endswith(f"; {step}")
+
+
+def test_conflicts_in_l1_need_what_a_block_asks_for() -> None:
+    for unknown in ({"totals": None}, {"unique_sectors": None}, {"sectors": None}):
+        assert not told(L1BankConflict(), in_l1(**unknown))
+    known = in_l1()
+    assert not told(L1BankConflict(), replace(known, launch=replace(known.launch, grid=None)))
+
+
 # --- CC204 ------------------------------------------------------------------------------------
 
 
@@ -455,6 +485,20 @@ def test_what_to_do_about_them(pieces: int, width: int, advice: str) -> None:
 # --- others -----------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "facts",
+    [
+        pytest.param({"pattern": "strided"}, id="not contiguous"),
+        pytest.param({"space": "local"}, id="not global"),
+        pytest.param({"sectors": None}, id="not counted"),
+    ],
+)
+def test_what_is_not_misaligned_has_no_note_of_it(facts: dict[str, Any]) -> None:
+    values = {"pattern": "misaligned", "sectors": Count(4, 5, 5, 4)}
+    assert told(MisalignedGlobalAccess(), kernel(access(**values)))
+    assert not told(MisalignedGlobalAccess(), kernel(access(**(values | facts))))
+
+
 @pytest.mark.parametrize(("mean", "speaks"), [(4.49, False), (4.5, True)])
 def test_half_a_sector_more_is_worth_a_note(mean: float, speaks: bool) -> None:
     subject = kernel(access(pattern="misaligned", sectors=Count(4, 5, mean, 4)))
@@ -498,6 +542,22 @@ def test_two_lanes_at_one_address(lanes: float, speaks: bool) -> None:
     place = replace(result.access, atomic_op="add")
     subject = kernel(replace(result, access=place), arrays={})
     assert bool(told(GlobalAtomicContention(), subject)) == speaks
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        pytest.param({"space": "shared"}, id="not global"),
+        pytest.param({"op": Op.LOAD}, id="no atomic"),
+        pytest.param({"pattern": "coalesced"}, id="an address for each lane"),
+        pytest.param({"active_lanes": None}, id="nobody knows which lanes"),
+    ],
+)
+def test_what_updates_no_single_address_has_no_note_of_it(facts: dict[str, Any]) -> None:
+    values = {"op": Op.ATOMIC, "index": "a[0]", "pattern": "broadcast", "active_lanes": 32.0}
+    result = access(**(values | facts))
+    subject = kernel(replace(result, access=replace(result.access, atomic_op="add")), arrays={})
+    assert not told(GlobalAtomicContention(), subject)
 
 
 @pytest.mark.parametrize(("sectors", "severity"), [(7.9, "note"), (8, "warning")])

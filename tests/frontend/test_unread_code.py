@@ -67,6 +67,7 @@ _NAMES = (
     "GET(j); int p = j * 2;\na[p] = 1;",
     "GET(j) a[j] = 1;",
 )
+_ALONE = ("SET_UP;\na[j] = 1;", "SET_UP();\na[j] = 1;", "SET_UP(n);\nint p = j * 2; a[p] = 1;")
 _DECLARED = (
     "int j = threadIdx.x",
     "int j = 2 * threadIdx.x;",
@@ -136,6 +137,16 @@ def test_a_macro_before_a_block(body: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("body", _NAMES)
 def test_a_macro_that_declares(body: str, tmp_path: Path) -> None:
     _holds(tmp_path, body, "GET(j)", _DECLARED)
+
+
+@pytest.mark.parametrize("body", _ALONE)
+def test_a_macro_that_declares_what_it_does_not_name(body: str, tmp_path: Path) -> None:
+    _holds(tmp_path, body, body[: body.index(";")], _DECLARED)
+
+
+def test_names_in_capitals_stay_sizes_behind_a_macro(tmp_path: Path) -> None:
+    analysis = _read(tmp_path, "", "CHECK(n > 0);\na[i * SIZE] = 1;", "sizes")
+    assert "SIZE is the same for all threads" in analysis.assumptions
 
 
 @pytest.mark.parametrize("name", ["SIZE", "tid"])

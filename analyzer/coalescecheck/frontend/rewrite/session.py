@@ -98,7 +98,7 @@ class Session:
         self._dynamic: dict[str, CType] = {}
         self._free: set[str] = set()
         self.unread = False  # the statement at hand holds code that could not be read
-        self._hidden: dict[int, frozenset[str]] = {}  # names such code may declare, by function
+        self._hidden: dict[int, unread.Hidden] = {}  # names such code may declare, by function
         self.assumptions: dict[str, None] = {}  # on free template values, in words
         self._opaque = 0
         self._builtin: dict[str, CType] = {}

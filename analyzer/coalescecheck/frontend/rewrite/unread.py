@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 
 from tree_sitter import Node
@@ -87,21 +88,39 @@ def function_around(node: Node) -> Node:
     return function
 
 
-def hidden_names(function: Node) -> frozenset[str]:
-    """The names that code in a function which could not be read may declare:
-    ``FOR_EACH(i, n) { … }``, ``DECLARE_INDEX(i);``."""
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """The names that code in a function which could not be read may declare; any variable where
+    it does not say which: ``DECLARE_INDEX;``."""
+
+    names: frozenset[str]
+    any_variable: bool
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.names or (self.any_variable and not name.isupper())
+
+
+def hidden_names(function: Node) -> Hidden:
+    """What such code may declare: ``FOR_EACH(i, n) { … }``, ``DECLARE_INDEX(i);``, ``SET_UP();``.
+    Names in capitals are constants."""
     names: set[str] = set()
+    any_variable = False
     for part in syntax.walk(function):
         if part.is_error:
             names.update(_WORD.findall(text(part)))
         elif part.type == "function_definition" and is_macro_block(part):
             names.update(_WORD.findall(text(part.child_by_field_name("declarator") or part)))
+            any_variable = True
         elif part.type == "expression_statement":
-            call = next(iter(syntax.operands(part)), None)
-            if call is not None and call.type == "call_expression":
-                arguments = syntax.operands(call.child_by_field_name("arguments"))
+            whole = next(iter(syntax.operands(part)), None)
+            if whole is None:
+                continue
+            any_variable |= whole.type == "identifier"  # of no use but as a macro
+            if whole.type == "call_expression":
+                arguments = syntax.operands(whole.child_by_field_name("arguments"))
                 names.update(text(each) for each in arguments if each.type == "identifier")
-    return frozenset(names)
+                any_variable |= text(whole.child_by_field_name("function") or whole).isupper()
+    return Hidden(frozenset(names), any_variable)
 
 
 def is_macro_block(node: Node) -> bool:

@@ -40,6 +40,10 @@ _STATEMENTS = (
     "switch (i) { case 1 FOO:\na[i * 2] = 1; break; case 7:\na[3] = 1; break;\ndefault: a[i]; }",
     "if (i < 3 FOO) return;\na[i] = 1;",
     "__shared__ float t[32][32 FOO]; t[i][0] = 1; __syncthreads();\na[i] = t[0][i];",
+    "int x = 1, y = 3; int *p = &x FOO;\na[i * *p] = 1;",
+    "struct P { int x, y; } s = {1, 2}; s.x = i FOO;\na[s.x] = 1;",
+    "int t[2]; t[1 FOO] = i; t[0] = 3;\na[t[0]] = 1;",
+    "int x = i; goto end; x = 3 FOO; end:\na[x] = 1;",
     "int j = twice(i FOO);\na[j] = 1;",
     "int j = changed(i);\na[j] = 1;",
 )
@@ -182,6 +186,9 @@ _CLASSES = (
     "struct S { FOO(float, x) int y; };",
     "struct S { FOO(float, x); int y; };",
     "struct S { float x[4 FOO]; int y; };",
+    "struct S { int x : 3 FOO; int y; };",
+    "struct S { FIELDS; int y; };",
+    "typedef struct { FOO(float, x); int y; } S;",
 )
 
 
@@ -221,3 +228,12 @@ def test_a_parameter_that_could_not_be_read_has_no_known_type(tmp_path: Path) ->
     path.write_text("__global__ void k(float FOO *a) { a[threadIdx.x] = 1; }\n")
     (kernel,) = coalescecheck.analyze(path, block=(32, 1, 1)).kernels
     assert [result.certainty for result in kernel.accesses] == ["unknown"]
+
+
+def test_an_alias_that_could_not_be_read_has_no_known_size(tmp_path: Path) -> None:
+    path = tmp_path / "alias.cu"
+    kernel = "__global__ void k(float *a) { V *v = (V *)a; v[threadIdx.x][0] = 1; }"
+    path.write_text(f"typedef float V[2 FOO];\n{kernel}\n")
+    (analysis,) = coalescecheck.analyze(path, block=(32, 1, 1)).kernels
+    assert analysis.accesses[0].lane_stride_bytes == "4*extent"
+    assert any("could not be read" in each.message for each in analysis.diagnostics)

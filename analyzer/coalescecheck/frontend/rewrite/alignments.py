@@ -13,7 +13,7 @@ from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import syntax, types
 from coalescecheck.frontend.rewrite.qualified import base_name
-from coalescecheck.frontend.rewrite.unread import is_faulty
+from coalescecheck.frontend.rewrite.unread import faults_in
 
 if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.env import Env
@@ -120,8 +120,8 @@ def is_unread(member: Node) -> bool:
     inner = unnamed.child_by_field_name("body") if unnamed is not None else None
     return (
         any(syntax.points_to_member(d) for d in declared)
-        or any(_is_fault(child) for child in member.children)
-        or any(is_faulty(d) for d in declared if d.type == "array_declarator")
+        or any(map(_is_lost, faults_in(member)))
+        or _is_name_alone(member)
         or any(is_unread(m) for m in syntax.operands(inner))
     )
 
@@ -136,7 +136,14 @@ def _is_macro(member: Node) -> bool:
     own = around.child_by_field_name("name") if around is not None else None
     if function.type != "function_declarator" or called is None or called.type != "identifier":
         return False
-    return own is not None and syntax.text(called) != base_name(own)
+    return own is None or syntax.text(called) != base_name(own)
+
+
+def _is_name_alone(member: Node) -> bool:
+    """``MEMBERS;``, which declares nothing in C++."""
+    type_ = member.child_by_field_name("type")
+    alone = type_ is not None and type_.type == "type_identifier"
+    return alone and not syntax.declarators(member)
 
 
 def _is_function(member: Node | None) -> bool:
@@ -147,6 +154,8 @@ def _is_function(member: Node | None) -> bool:
     return bool(declared) and all(syntax.function_declarator(d) is not None for d in declared)
 
 
-def _is_fault(node: Node) -> bool:
-    """Whether the parser could not read ``node``; a bit-field without a name it takes for one."""
-    return (node.is_missing and node.type == ";") or (node.is_error and not is_attribute(node))
+def _is_lost(fault: Node) -> bool:
+    """Whether a fault of a member may be anything; a bit-field without a name is taken for one."""
+    if fault.is_missing:
+        return fault.type not in ("identifier", "field_identifier")
+    return not is_attribute(fault)

@@ -106,6 +106,7 @@ class Expressions:
     def extent(self, node: Node, env: Env) -> tuple[int | None, str]:
         """An array bound: its constant, or its C text."""
         if self._s.unread:
+            self._s.say(node, "warning", "an extent could not be read: it stays symbolic")
             return None, self._s.free_value("extent", types.INT)
         ex = self.emit(node, env)
         if isinstance(ex.type, types.Record):

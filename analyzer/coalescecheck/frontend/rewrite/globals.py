@@ -98,6 +98,8 @@ class Globals:
         if constant and self._s.unread:
             bare = types.strip(type_)
             if types.is_arithmetic(bare):
+                message = f"the value of `{entry.name}` could not be read: it stays symbolic"
+                self._s.say(entry.node, "warning", message)
                 return _Global(self._s.free_value(entry.name, bare), bare, None)
             constant = False
         if constant and isinstance(type_, types.Array):

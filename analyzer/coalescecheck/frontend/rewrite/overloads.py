@@ -455,7 +455,7 @@ class Overloads:
             for _ in range(syntax.text(lost).count("*")):
                 type_ = types.Pointer(type_)
         elif lost is not None and not unread.only_specifiers(lost):
-            return types.Unknown(self._s.output_unknown("unread_parameter", ""))
+            return types.UNKNOWN
         if isinstance(type_, types.Array | types.FunctionType):
             return types.decayed(type_)
         return type_

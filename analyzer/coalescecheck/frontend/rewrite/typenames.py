@@ -248,6 +248,11 @@ class TypeNames:
         return None
 
     def alias(self, entry: index.AliasEntry, env: Env) -> CType:
+        """The type that a typedef or a using declaration names."""
+        with self._s.reading(entry.type.parent):
+            return self._aliased(entry, env)
+
+    def _aliased(self, entry: index.AliasEntry, env: Env) -> CType:
         unnamed = entry.type.type in syntax.RECORDS and (
             entry.type.child_by_field_name("name") is None
         )

@@ -38,19 +38,20 @@ def only_specifiers(fault: Node) -> bool:
 
 def is_faulty(statement: Node) -> bool:
     """Whether part of a statement, those inside of it apart, could not be read."""
-    return any(True for _ in _faults(statement))
+    return any(True for _ in faults_in(statement))
 
 
 def changed_names(statement: Node) -> list[str]:
     """The variables that the unread part of a statement seems to change."""
     found: dict[str, None] = {}
-    for fault in _faults(statement):
+    for fault in faults_in(statement):
         for match in _CHANGED.finditer(text(fault)):
             found[match[1] or match[2]] = None
     return list(found)
 
 
-def _faults(statement: Node) -> Iterator[Node]:
+def faults_in(statement: Node) -> Iterator[Node]:
+    """What could not be read of a statement or member, the statements inside of it apart."""
     stack = [statement]
     while stack:
         node = stack.pop()

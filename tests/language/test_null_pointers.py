@@ -88,6 +88,20 @@ def test_that_a_pointer_is_not_null_is_said(tmp_path: Path, host: str) -> None:
     assert (always.certainty, always.assumptions) == ("exact", ())
 
 
+def test_what_sizes_have_to_fit_says_nothing_of_a_pointer(tmp_path: Path) -> None:
+    # 32 lanes in 11 groups of three from the second float on: bytes 4 to 47
+    text = """
+    __global__ void k(float *a, const float *p, unsigned n) {
+        int off = p ? 1 : 0;
+        a[(threadIdx.x + 96u * n) / 3 + off] = 1;
+    }
+    void run(float *a, float *p, unsigned n) { k<<<1, 32>>>(a, p, n); }
+    """
+    (store,) = analysed(tmp_path, text)[0].accesses
+    assert sectors(store) == 2
+    assert store.assumptions == ("96*n + threadIdx.x < 2**32", "p != nullptr")
+
+
 @pytest.mark.parametrize(
     ("body", "relying"),
     [

@@ -42,6 +42,13 @@ class _Piece:
     ascii: bool
     body: tuple[str, int] | None = None
 
+    def is_at(
+        self, places: FilePlaces, offset: int, note: str, body: tuple[str, int] | None
+    ) -> bool:
+        """Whether it is what ``note`` tells of at this place: most tokens of a macro go on with
+        the piece of the one before."""
+        same = self.offset == offset and self.body == body and self.note == note
+        return same and self.places is places
 
 class PositionMap:
     """Answers where a byte of the preprocessed text comes from."""
@@ -107,9 +114,8 @@ class OutputBuilder:
         of its definition."""
         note = f"in expansion of macro {macro}"
         line = None if body is None else (body[0].path, body[0].line(body[1]))
-        piece = _Piece(places, offset, note, True, line)
-        if not self._pieces or self._pieces[-1] != piece:
-            self._begin(piece)
+        if not self._pieces or not self._pieces[-1].is_at(places, offset, note, line):
+            self._begin(_Piece(places, offset, note, True, line))
         size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
         self._append(text, size)
         self._next = None

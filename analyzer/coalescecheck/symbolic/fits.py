@@ -75,20 +75,19 @@ def said(ctx: Context, written: Written, fits: Iterable[Fit]) -> list[str]:
 
 def widest(ctx: Context, fits: Iterable[Fit]) -> list[Fit]:
     """The fits without those that follow from another: ``n*i`` fits where ``n*i + 1`` does."""
-    distinct = list(dict.fromkeys(fits))
-    return [fit for fit in distinct if not any(_follows(ctx, fit, other) for other in distinct)]
+    kept: list[Fit] = []
+    for fit in dict.fromkeys(fits):
+        if not any(_follows(ctx, fit, other) for other in kept):
+            kept = [other for other in kept if not _follows(ctx, other, fit)]
+            kept.append(fit)
+    return kept
 
 
 def _follows(ctx: Context, fit: Fit, other: Fit) -> bool:
+    if fit.pointer or fit.low or fit.within or other.within or not other.high:
+        return False
     least = ctx.bounds(other.form - fit.form)[0]
-    return (
-        fit != other
-        and not (fit.within or other.within)
-        and other.high
-        and not fit.low
-        and least is not None
-        and least >= 0
-    )
+    return least is not None and least >= 0
 
 
 def met_by_small_sizes(assumption: str) -> bool:

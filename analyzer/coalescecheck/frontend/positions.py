@@ -50,6 +50,7 @@ class _Piece:
         same = self.offset == offset and self.body == body and self.note == note
         return same and self.places is places
 
+
 class PositionMap:
     """Answers where a byte of the preprocessed text comes from."""
 

@@ -132,11 +132,11 @@ def _plain(argument: str) -> str:
 def _prepared(
     module: Module, entry: Function, kernel: KernelC, analysis: KernelAnalysis
 ) -> _Kernel | None:
-    """None for objects as parameters, pointers into arrays or to nothing, unknown blocks."""
+    """None for objects as parameters and blocks that are not known."""
     launch = analysis.launch
     names = _parameter_names(kernel)
     objects = any(parameter.is_array for parameter in entry.parameters)
-    if launch.block is None or launch.block.size > 1024 or launch.offsets or launch.nulls:
+    if launch.block is None or launch.block.size > 1024:
         return None
     if objects or len(names) != len(entry.parameters) or not _stands_alone(analysis):
         return None
@@ -191,7 +191,9 @@ def _arguments(kernel: _Kernel, size: Callable[[int], int]) -> tuple[dict[str, i
     given: list[bytes] = []
     for parameter, name in zip(kernel.entry.parameters, kernel.names, strict=True):
         if name in kernel.analysis.arrays:
-            number = _POINTER + _APART * len(given)
+            number = _POINTER + _APART * len(given) + _offset(kernel.analysis, name)
+            if name in kernel.analysis.launch.nulls:
+                number = 0
         elif parameter.type[0] == "f":
             given.append(struct.pack("<f" if parameter.bytes == 4 else "<d", 1.5))
             continue
@@ -199,6 +201,13 @@ def _arguments(kernel: _Kernel, size: Callable[[int], int]) -> tuple[dict[str, i
             number = sizes[name] = kernel.analysis.params.get(name, size(len(sizes)))
         given.append((number % (1 << 8 * parameter.bytes)).to_bytes(parameter.bytes, "little"))
     return sizes, given
+
+
+def _offset(analysis: KernelAnalysis, pointer: str) -> int:
+    """How far into its array a launch lets a pointer begin, in bytes: some elements, where it does
+    not say."""
+    offset = dict(analysis.launch.offsets).get(pointer, 0)
+    return 3 * analysis.arrays[pointer].element_size if offset is None else offset
 
 
 def _compare_line(

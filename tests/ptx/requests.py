@@ -18,6 +18,7 @@ from .text import Function, Module, Place
 from .values import WARP_SIZE
 
 _STEPS = 2500  # of one block
+_LIBRARY = "__cudart_"  # begins the names of tables such as that of cos
 
 
 class Line(NamedTuple):
@@ -52,6 +53,8 @@ def requests(
         inside = [p for p in places if module.files.get(p[0], "").startswith(own)]
         if space not in ("global", "shared") or not inside:
             return
+        if any(int(addresses[active][0]) in table for table in tables):
+            return
         file, line = inside[-1]
         seen = found[Line(PurePath(module.files[file]).name, line, op, space, width)]
         for warp in range(0, len(live), WARP_SIZE):
@@ -62,10 +65,14 @@ def requests(
                 whole = len(running) == live[warp : warp + WARP_SIZE].sum()
                 (seen.whole if whole else seen.partial).add(units)
 
+    tables: list[range] = []
     second = tuple(min(size - 1, 1) for size in grid)
     for index in dict.fromkeys(((0, 0, 0), second)):
+        running = Block(module, block, grid, index, touch, _STEPS)
+        starts = {n: running.addresses[n] for n in module.statics if n.startswith(_LIBRARY)}
+        tables[:] = [range(at, at + module.statics[name]) for name, at in starts.items()]
         try:
-            Block(module, block, grid, index, touch, _STEPS).run(kernel, parameters)
+            running.run(kernel, parameters)
         except OutOfSteps:
             continue
     return dict(found)

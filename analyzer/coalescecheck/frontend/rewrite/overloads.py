@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeGuard
 
 from tree_sitter import Node
@@ -21,6 +21,7 @@ from coalescecheck.frontend.rewrite import (
     types,
     unread,
 )
+from coalescecheck.frontend.rewrite.constraints import Met
 from coalescecheck.frontend.rewrite.conversion_ranks import binding_cost, receiver_cost
 from coalescecheck.frontend.rewrite.env import (
     Argument,
@@ -61,6 +62,7 @@ class Choice:
     env: Env
     cost: tuple[float, ...]
     tied: bool = False
+    met: Met = field(default_factory=Met)
 
 
 _POINTER_PACK = re.compile(r"\*(?:\s|const\b|__restrict(?:__)?(?!\w))*\.\.\.")  # see `repair`
@@ -114,6 +116,9 @@ class Overloads:
                 rivals.append(choice)
         if best is None or self._undecided(best, viable, arguments):
             return None
+        unsure = [c for c in viable if c.met.holds is None and c.cost[0] <= best.cost[0]]
+        if unsure and any(_other(a, b) for a in unsure for b in (best, *viable)):
+            return None
         tied = any(abs(r.cost[0] - best.cost[0]) < 1e-9 and _rival(r, best) for r in rivals)
         chosen = self._specialised(best, candidates)
         return replace(chosen, tied=True) if chosen is not None and tied else chosen
@@ -164,6 +169,8 @@ class Overloads:
             here, there = self._patterns(a, count), self._patterns(b, count)
             if more_special(here, there) or more_special(there, here):
                 return more_special(here, there)
+            if a.met.atoms < b.met.atoms or b.met.atoms < a.met.atoms:
+                return b.met.atoms < a.met.atoms
         return a.cost[1:] < b.cost[1:]
 
     def _incomparable(self, a: Choice, b: Choice, arguments: Sequence[CType]) -> float:
@@ -245,9 +252,13 @@ class Overloads:
         if bound is None:
             return None
         inner = Env(home, dict(bound), limit=entry.node.end_byte if home.limit is None else None)
-        is_template = bool(self._head_for(entry, home))
-        cost = self._cost(entry, parameters, arguments, inner, is_template=is_template)
-        return None if cost is None else Choice(entry, found, bound, inner, cost)
+        head = self._head_for(entry, home)
+        cost = self._cost(entry, parameters, arguments, inner, is_template=bool(head))
+        if cost is None:
+            return None
+        given = list(zip(parameters, arguments, strict=False))
+        met = self._s.constraints.met(entry, (tuple(head),), inner, given)
+        return None if met.holds is False else Choice(entry, found, bound, inner, cost, met=met)
 
     def _home(self, entry: FunctionEntry, found: Found) -> Env:
         """The environment around a function; an outer class head may use other names."""
@@ -542,3 +553,8 @@ def _rival(a: Choice, b: Choice) -> bool:
         ["".join(syntax.text(n).split()) for n in parameter_nodes(c.entry)] for c in (a, b)
     )
     return here != there and a.entry.scope is b.entry.scope
+
+
+def _other(a: Choice, b: Choice) -> bool:
+    """Whether two candidates are different functions, by what they ask of their arguments too."""
+    return a.met.atoms != b.met.atoms or _rival(a, b)

@@ -61,6 +61,8 @@ class Naming:
             return known
         path = self._s.names.namespace_path(env, "".join(text(node).split()))
         if "<" in path:  # `std::is_abstract<T>::value` differs from instance to instance
+            if path.startswith(("std::", "cuda::std::")):
+                self._s.substitution.doubt()
             return self._s.expressions.opaque(
                 node, env, f"`{syntax.flat(node)}` is not known", types.UNKNOWN, []
             )
@@ -85,6 +87,7 @@ class Naming:
                 value = self._s.functions.as_value(node, env, expected)
                 if value is not None:
                     return value
+        self._s.substitution.doubt()
         return self._s.expressions.opaque(
             node, env, f"`{syntax.flat(node)}` is not known", parts=[]
         )

@@ -66,6 +66,7 @@ class Choice:
 
 
 _POINTER_PACK = re.compile(r"\*(?:\s|const\b|__restrict(?:__)?(?!\w))*\.\.\.")  # see `repair`
+_DEFAULT = re.compile(rb"=\w+(?=[,>)])")
 _PLAIN = ("primitive_type", "sized_type_specifier", "placeholder_type_specifier")
 _VALUES = ("number_literal", "true", "false", "char_literal", "binary_expression",
            "unary_expression", "sizeof_expression")  # fmt: skip
@@ -233,6 +234,8 @@ class Overloads:
             return self._substituted(entry, found, parameters, arguments, explicit, env)
         with self._s.substitution.attempt(*signature(entry)) as attempt:
             choice = self._substituted(entry, found, parameters, arguments, explicit, env)
+        if choice is not None and attempt.doubted:
+            return replace(choice, met=Met(None, choice.met.atoms))
         if choice is not None and attempt.failed:
             return replace(choice, cost=(choice.cost[0] + _FAILED, *choice.cost[1:]))
         return choice
@@ -556,5 +559,15 @@ def _rival(a: Choice, b: Choice) -> bool:
 
 
 def _other(a: Choice, b: Choice) -> bool:
-    """Whether two candidates are different functions, by what they ask of their arguments too."""
-    return a.met.atoms != b.met.atoms or _rival(a, b)
+    """Whether two candidates are different functions, and no declarations of one."""
+    return _declared(a.entry) != _declared(b.entry)
+
+
+def _declared(entry: FunctionEntry) -> bytes:
+    """A function's template heads and declaration, without blanks and simple defaults, which one
+    declaration has."""
+    whole = entry.node
+    start, end = signature(entry)
+    while whole.start_byte > start and whole.parent is not None:
+        whole = whole.parent
+    return _DEFAULT.sub(b"", b"".join((whole.text or b"")[: end - start].split()).rstrip(b";"))

@@ -72,7 +72,10 @@ class Specialisations:
         for other in entry.scope.entries.get(entry.name, ()):
             if isinstance(other, index.RecordEntry) and other.arguments is not None:
                 nodes = syntax.operands(other.arguments)
-                special = self.specialised(entry.head, other.head, nodes, arguments, home)
+                with self._s.substitution.attempt(0, 0) as attempt:
+                    special = self.specialised(entry.head, other.head, nodes, arguments, home)
+                if attempt.doubted:
+                    return None
                 if special is not None and not other.head:
                     return other, special
                 if special is not None:
@@ -174,6 +177,8 @@ class Specialisations:
             inner = Env(home, dict(found))
             with self._s.substitution.attempt(*place) as attempt:
                 known = self._s.typenames.arguments(template or (), nodes, inner, home)
+            if attempt.doubted:
+                self._s.substitution.doubt()
             if attempt.failed:
                 return None
             values = list(known.values()) if known is not None else []

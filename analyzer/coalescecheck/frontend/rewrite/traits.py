@@ -116,7 +116,10 @@ def type_trait(session: Session, node: Node, env: Env) -> CType | None:
             return types.Scalar(_SIGNS[name] + bare)
         return type_
     if name == "enable_if":
-        holds = session.expressions.constant(arguments[0], env)
+        with session.substitution.attempt(0, 0) as asked:
+            holds = session.expressions.constant(arguments[0], env)
+        if holds is None and asked.doubted:
+            session.substitution.doubt()
         if holds == 0:
             return NO_TYPE
         return session.typenames.type(arguments[1], env) if len(arguments) > 1 else types.VOID

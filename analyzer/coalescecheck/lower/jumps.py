@@ -1,7 +1,7 @@
 """``switch``, ``goto`` and labels as structured scopes.
 
 A label ends a Scope around everything before it in its block (``goto`` forward is ``Leave``);
-a label that is jumped back to starts a Loop around everything after it (``goto`` backward is
+a label that is jumped back to starts a Loop that ends at the last such jump (``goto`` backward is
 ``Continue``).  A switch is a chain of conditions on a value that never changes, inside a Scope
 for ``break``.  Jumping into a block is not possible in the IR and is refused.
 """
@@ -49,21 +49,31 @@ def execute_items(cx: Context, items: list[c_ast.Node]) -> None:
     else:
         execute_items(cx, before)
     cx.frames[-1].gotos.pop(label.name, None)
-    if any(_jumps_to(label.name, item) for item in after):
-        _repeat(cx, label, after)
-    else:
-        execute_items(cx, [item for item in after if item is not None])
+    end = _loop_end(label.name, after)
+    if end:
+        _repeat(cx, label, after[:end])
+    execute_items(cx, [item for item in after[end:] if item is not None])
 
 
 def _split(items: list[c_ast.Node]) -> int | None:
-    """The label to split at: the first that is jumped back to (its loop holds all that
-    follows), else the last (its scope holds all that precedes)."""
+    """The label to split at: the last that only what precedes jumps to, if nothing jumps back
+    over it (its scope holds all that precedes), else the first that is jumped back to."""
     labels = [i for i, item in enumerate(items) if isinstance(item, c_ast.Label)]
-    for at in labels:
-        after = [items[at].stmt, *items[at + 1 :]]
-        if any(_jumps_to(items[at].name, item) for item in after):
+    for at in reversed(labels):
+        known = {items[i].name for i in labels if i <= at}
+        if not any(_jumps_to(name, item) for name in known for item in items[at:]):
             return at
-    return labels[-1] if labels else None
+    return labels[0] if labels else None
+
+
+def _loop_end(name: str, items: list[c_ast.Node]) -> int:
+    """How many of the items after a label belong to its loop: to the last jump back, and all if
+    the loop is left for a label behind that."""
+    jumping = [i + 1 for i, item in enumerate(items) if _jumps_to(name, item)]
+    end = max(jumping, default=0)
+    labels = [item.name for item in items[end:] if isinstance(item, c_ast.Label)]
+    left = any(_jumps_to(label, item) for label in labels for item in items[:end])
+    return len(items) if left else end
 
 
 def _repeat(cx: Context, label: c_ast.Label, after: list[c_ast.Node]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from coalescecheck.ir.types import ScalarType
 from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.form import ZERO, Context, Form
+from coalescecheck.symbolic.wide import wraps_in_64
 
 
 def compared(ctx: Context, operator: str, left: Form, right: Form, type_: ScalarType) -> Form:
@@ -25,21 +26,6 @@ def compared(ctx: Context, operator: str, left: Form, right: Form, type_: Scalar
         case "<=":
             return op.negate(ctx, _less(ctx, right, left, type_))
     return op.negate(ctx, _less(ctx, left, right, type_))
-
-
-def wraps_in_64(ctx: Context, type_: ScalarType, *forms: Form) -> bool:
-    """Whether a 64-bit unsigned operand may be below 0, where its form is not C's value but
-    congruent to it modulo 2**64; unbounded ones are taken to hold, as in ``settle``."""
-    if type_.kind != "uint" or type_.bits < 64:
-        return False
-    return any(_may_be_below_0(ctx, form) for form in forms)
-
-
-def _may_be_below_0(ctx: Context, form: Form) -> bool:
-    low, high = ctx.bounds(form)
-    if low is not None:
-        return low < 0
-    return (high is not None and high < 0) or op.only_blocks_unbounded(ctx, form)
 
 
 def _less(ctx: Context, left: Form, right: Form, type_: ScalarType) -> Form:

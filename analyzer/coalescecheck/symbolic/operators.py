@@ -23,7 +23,7 @@ from coalescecheck.symbolic.truth import (
     select,
     truth,
 )
-from coalescecheck.symbolic.wrapping import multiply, only_blocks_unbounded, settle, sum_of
+from coalescecheck.symbolic.wrapping import cut, multiply, only_blocks_unbounded, settle, sum_of
 
 __all__ = [
     "ONE",
@@ -32,6 +32,7 @@ __all__ = [
     "bit_xor",
     "both",
     "conjuncts",
+    "cut",
     "divide",
     "either",
     "equal",

@@ -10,16 +10,18 @@ from coalescecheck.ir.types import ScalarType
 from coalescecheck.symbolic import loaded
 from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.builtins import Builtins, Geometry
-from coalescecheck.symbolic.comparisons import compared, wraps_in_64
+from coalescecheck.symbolic.comparisons import compared
 from coalescecheck.symbolic.fits import UNHARMED, Fits
 from coalescecheck.symbolic.floats import Part, is_arithmetic, parts_of
 from coalescecheck.symbolic.form import ZERO, Bounds, Context, Form, Symbol, number
 from coalescecheck.symbolic.integers import Integers
 from coalescecheck.symbolic.null_checks import checked_pointer
+from coalescecheck.symbolic.wide import as_signed_64, exceeds_64, shifted_down, wraps_in_64
 
 Environment = dict[str, Form]
 TERM_LIMIT = 48  # a longer polynomial is a value nobody indexes with on purpose
 FLOATING = "computed in floating point"
+WRAPS = "a 64-bit unsigned value that wraps"
 UNSET = "unset"  # the symbol of a variable before its first assignment
 
 
@@ -183,11 +185,14 @@ class Values:
         value = self._settled(value, source)
         if source.kind == "uint" and target.bits <= source.bits:
             value = loaded.as_signed(self.ctx, value, target)
+        if target.kind == "int" and target.bits == 64 and exceeds_64(self.ctx, source, value):
+            signed = as_signed_64(self.ctx, value)
+            return self.opaque(target, self.ctx.varying(value), WRAPS) if signed is None else signed
         if target.kind == "int" and target.bits <= 32:
             self.fits.forget(before)
         elif target.bits > 32:
             self.fits.scales(value)
-        return self._settled(value, target)
+        return self._settled(op.cut(self.ctx, value, source, target), target)
 
     def has_base(self, form: Form) -> bool:
         """Whether the form is an address."""
@@ -251,6 +256,8 @@ class Values:
         if not (condition.is_constant or ctx.varying(condition)):
             return condition  # not known anyway
         varying = any(map(ctx.varying, forms))
+        if exceeds_64(ctx, type_, *forms):
+            return self.opaque_condition(varying, self.reason_of(*forms))
         kinds: tuple[str, ...] = ("data",)
         if condition.is_constant:
             kinds += ("header",) if varying else ("header", "param")
@@ -290,11 +297,13 @@ class Values:
             case "<<":
                 return op.shift_left(ctx, left, right, type_)
         left, right = self._settled(left, type_), self._settled(right, type_)
+        if operator == ">>" and (kept := shifted_down(ctx, left, right, type_)) is not None:
+            return kept
         if not _survives_a_wrap(operator, right):
             self.fits.matters()
         if operator not in "&|^" and wraps_in_64(ctx, type_, left, right):
             varying = ctx.varying(left) or ctx.varying(right)
-            return self.opaque(type_, varying, "a 64-bit unsigned value below 0")
+            return self.opaque(type_, varying, WRAPS)
         return _SETTLED[operator](ctx, left, right)
 
     def _select(self, expr: ir.Select, env: Environment) -> Form:

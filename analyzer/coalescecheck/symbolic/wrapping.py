@@ -104,6 +104,16 @@ def is_index(form: Form) -> bool:
     return all(abs(c) < WRAPPING_FACTOR for m, c in form.terms.items() if m)
 
 
+def cut(ctx: Context, form: Form, source: ScalarType, target: ScalarType) -> Form:
+    """A value of 64 bits that becomes an unsigned one of 32: the low half of a product with a
+    large factor wraps for real, as in 32 bits (``multiply``)."""
+    hashed = source.bits > 32 and target.kind == "uint" and target.bits == 32 and not is_index(form)
+    if not hashed:
+        return form
+    high = ctx.bounds(form)[1]
+    return wrap(ctx, form, target) if high is None or high >= 1 << 32 else form
+
+
 def multiply(ctx: Context, left: Form, right: Form, type_: ScalarType) -> Form:
     """Product; a large unsigned factor without known bounds wraps for real (hashes)."""
     product = left * right

@@ -253,6 +253,8 @@ class ConstantCalls:
 
     def _if(self, node: Node, env: Env) -> None:
         condition = node.child_by_field_name("condition")
+        if condition is not None and self._s.original(condition).endswith("consteval"):
+            raise _NotConstantError  # it depends on who asks
         taken = "consequence" if self._truth(condition, env) else "alternative"
         branch = node.child_by_field_name(taken)
         if branch is not None and branch.type == "else_clause":

@@ -15,7 +15,7 @@ from coalescecheck.frontend.rewrite import index, syntax, types
 from coalescecheck.frontend.rewrite.body import FunctionWriter
 from coalescecheck.frontend.rewrite.emit import Mark, Piece, joined
 from coalescecheck.frontend.rewrite.env import Env, Found
-from coalescecheck.frontend.rewrite.ex import ASSIGN, PRIMARY, Ex, folded_cast, literal
+from coalescecheck.frontend.rewrite.ex import ASSIGN, PRIMARY, Ex, constant, folded_cast, literal
 from coalescecheck.frontend.rewrite.index import FunctionEntry
 from coalescecheck.frontend.rewrite.initialisers import MOST_ELEMENTS
 from coalescecheck.frontend.rewrite.output import c_name
@@ -157,7 +157,7 @@ class Construction:
             return Ex((mark, "((void*)0)"), type_, pure=True)
         zero = folded_cast(ctypes_lp64.plain(0), type_)
         if zero is not None:
-            return literal(zero, mark)
+            return constant(zero, type_, mark)
         return Ex((mark, f"({types.spell(type_)})0"), type_, 14, pure=True)
 
     def default(self, record: Record, node: Node, env: Env) -> Ex | None:

@@ -185,10 +185,9 @@ class Expressions:
             base = literal(value)
             keep = spelled[:2].lower() == "0x" and not set(spelled[2:].lower()) & set("z")
             piece = spelled if keep else plain(base.piece)
-            type_ = base.type
-            if "ll" in spelled.lower() and isinstance(type_, types.Scalar):
-                type_ = types.Scalar(type_.name.replace("long", "long long"))
-            return Ex((self.mark(node), piece), type_, PRIMARY, value, pure=True)
+            return Ex(
+                (self.mark(node), piece), _named_type(base, spelled), PRIMARY, value, pure=True
+            )
         lower = spelled.lower()
         hexadecimal = lower.startswith("0x")
         single = lower.endswith("f") and (not hexadecimal or "p" in lower)
@@ -201,7 +200,8 @@ class Expressions:
     def _signed(self, node: Node, spelled: str) -> Ex:
         value = constants.evaluate_value(node, lambda name: None)
         if value is not None:
-            return literal(value, self.mark(node))
+            signed = literal(value, self.mark(node))
+            return replace(signed, type=_named_type(signed, spelled))
         single = spelled.lower().endswith("f")
         type_ = types.FLOAT if single else types.DOUBLE
         return Ex((self.mark(node), spelled), type_, UNARY, pure=True)
@@ -471,3 +471,11 @@ def _shown(node: Node) -> str:
     """Source text for a message, short."""
     shown = syntax.flat(node)
     return shown if len(shown) <= 60 else shown[:57] + "..."
+
+
+def _named_type(literal_: Ex, spelled: str) -> CType:
+    """The type of an integer literal: one with ``ll`` is a ``long long``, which is no ``long``."""
+    type_ = literal_.type
+    if "ll" in spelled.lower() and isinstance(type_, types.Scalar):
+        return types.Scalar(type_.name.replace("long", "long long"))
+    return type_

@@ -7,6 +7,7 @@ the syntax.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -18,13 +19,14 @@ from coalescecheck.frontend.rewrite.syntax import text
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TemplateParameter:
-    """``kind`` is ``type``, ``value`` or ``template``; ``type`` the declaration of a value."""
+    """``kind`` is ``type``, ``value`` or ``template``; ``declaration`` that of a value."""
 
     kind: str
     name: str
     pack: bool = False
     default: Node | None = None
     declaration: Node | None = None
+    node: Node | None = None  # of a type
 
 
 Head: TypeAlias = "tuple[TemplateParameter, ...] | None"
@@ -110,6 +112,17 @@ class VariableEntry:
 
 
 @dataclass(slots=True, eq=False)
+class ConceptEntry:
+    """A concept: the condition that its template arguments meet."""
+
+    name: str
+    scope: Scope
+    node: Node
+    head: Head
+    condition: Node
+
+
+@dataclass(slots=True, eq=False)
 class EnumEntry:
     """An enumeration; ``scope_of`` holds the enumerators of a scoped one."""
 
@@ -150,7 +163,7 @@ class UsingEntry:
 
 Entry: TypeAlias = (
     "FunctionEntry | RecordEntry | AliasEntry | VariableEntry | EnumEntry | EnumeratorEntry"
-    " | NamespaceEntry | UsingEntry"
+    " | NamespaceEntry | UsingEntry | ConceptEntry"
 )
 
 
@@ -176,12 +189,22 @@ def local_entries(node: Node, scope: Scope) -> None:
     _Builder().item(node, scope, ())
 
 
-def template_head(node: Node) -> Head:
-    """The parameters of a template_parameter_list."""
-    return tuple(_parameter(p) for p in syntax.operands(node))
+def template_head(node: Node, scope: Scope | None = None) -> Head:
+    """The parameters of a template_parameter_list in ``scope``, which may name concepts."""
+    return tuple(_parameter(p, scope) for p in syntax.operands(node))
 
 
-def _parameter(node: Node) -> TemplateParameter:
+def _names_concept(node: Node, scope: Scope | None) -> bool:
+    """Whether ``node`` is the name of a concept."""
+    name = re.sub(r"<.*", "", text(node), flags=re.DOTALL).split("::")[-1].strip()
+    while scope is not None:
+        if any(isinstance(e, ConceptEntry) for e in scope.entries.get(name, ())):
+            return True
+        scope = scope.parent
+    return False
+
+
+def _parameter(node: Node, scope: Scope | None) -> TemplateParameter:
     pack = "variadic" in node.type or syntax.child(node, "variadic_declarator") is not None
     if node.type == "template_template_parameter_declaration":
         inner = syntax.child(
@@ -197,14 +220,18 @@ def _parameter(node: Node) -> TemplateParameter:
         default = node.child_by_field_name("default_type")
         if name is not None and default is not None and name.start_byte == default.start_byte:
             name = None
-        return TemplateParameter("type", text(name) if name else "", pack, default)
+        return TemplateParameter("type", text(name) if name else "", pack, default, node=node)
+    type_ = node.child_by_field_name("type")
     declarator = node.child_by_field_name("declarator")
     name = syntax.declared_name(declarator) if declarator is not None else None
+    default = node.child_by_field_name("default_value")
+    if type_ is not None and _names_concept(type_, scope):
+        return TemplateParameter("type", text(name) if name else "", pack, default, node=node)
     return TemplateParameter(
         "value",
         text(name) if name else "",
         pack,
-        node.child_by_field_name("default_value"),
+        default,
         node,
     )
 
@@ -238,6 +265,8 @@ class _Builder:
                 self._namespace_alias(node, scope)
             case "using_declaration":
                 self._using(node, scope)
+            case "concept_definition":
+                self._concept(node, scope, heads)
             case "linkage_specification" | "friend_declaration" | "ERROR" | "declaration_list":
                 for inner in node.named_children:
                     self.item(inner, scope, heads)
@@ -249,10 +278,17 @@ class _Builder:
 
     def _template(self, node: Node, scope: Scope, heads: tuple[Head, ...]) -> None:
         parameters = node.child_by_field_name("parameters")
-        head = template_head(parameters) if parameters is not None else ()
+        head = template_head(parameters, scope) if parameters is not None else ()
         for inner in node.named_children:
             if inner.type not in ("template_parameter_list", "requires_clause", "comment"):
                 self.item(inner, scope, (*heads, head))
+
+    @staticmethod
+    def _concept(node: Node, scope: Scope, heads: tuple[Head, ...]) -> None:
+        name, inner = node.child_by_field_name("name"), syntax.operands(node)
+        if name is not None and heads and len(inner) > 1:
+            entry = ConceptEntry(text(name), scope, node, heads[-1], inner[-1])
+            scope.add(entry.name, entry)
 
     def _namespace(self, node: Node, scope: Scope) -> None:
         body = node.child_by_field_name("body")

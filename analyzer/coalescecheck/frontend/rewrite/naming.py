@@ -56,11 +56,13 @@ class Naming:
             ex = self.of_found(found, node, env, expected)
             if ex is not None:
                 return ex
-        known = traits.value_trait(self._s, node, env)
+        known = traits.value_trait(self._s, node, env) or self._concept(node, env)
         if known is not None:
             return known
         path = self._s.names.namespace_path(env, "".join(text(node).split()))
         if "<" in path:  # `std::is_abstract<T>::value` differs from instance to instance
+            if path.startswith(("std::", "cuda::std::")):
+                self._s.substitution.doubt()
             return self._s.expressions.opaque(
                 node, env, f"`{syntax.flat(node)}` is not known", types.UNKNOWN, []
             )
@@ -69,7 +71,7 @@ class Naming:
         return self._s.free_name(types.mangled(path.split("::")), node)
 
     def _template(self, node: Node, env: Env, expected: CType | None) -> Ex:
-        known = traits.value_trait(self._s, node, env)
+        known = traits.value_trait(self._s, node, env) or self._concept(node, env)
         if known is not None:
             return known
         found = self._s.names.find(env, base_name(node))
@@ -85,9 +87,15 @@ class Naming:
                 value = self._s.functions.as_value(node, env, expected)
                 if value is not None:
                     return value
+        self._s.substitution.doubt()
         return self._s.expressions.opaque(
             node, env, f"`{syntax.flat(node)}` is not known", parts=[]
         )
+
+    def _concept(self, node: Node, env: Env) -> Ex | None:
+        """The value of a concept's name with arguments."""
+        constraints = self._s.constraints
+        return constraints.value(node, env) if constraints.is_concept(node, env) else None
 
     def _specialised(
         self, entry: index.VariableEntry, bound: dict[str, Argument], home: Env

@@ -25,6 +25,7 @@ from coalescecheck.frontend.rewrite.ex import (
     UNARY,
     Ex,
     address_of,
+    constant,
     dereferenced,
     literal,
 )
@@ -201,7 +202,8 @@ class Operators:
             return defined
         value = self._fold_prefix(sign, operand.value)
         if value is not None:
-            return literal(value, mark)
+            result = types.BOOL if sign == "!" else types.promoted(operand.decayed)
+            return constant(value, result, mark)
         if sign == "!":
             type_: CType = types.BOOL
         else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeGuard
 
 from tree_sitter import Node
@@ -21,6 +21,7 @@ from coalescecheck.frontend.rewrite import (
     types,
     unread,
 )
+from coalescecheck.frontend.rewrite.constraints import Met
 from coalescecheck.frontend.rewrite.conversion_ranks import binding_cost, receiver_cost
 from coalescecheck.frontend.rewrite.env import (
     Argument,
@@ -61,9 +62,11 @@ class Choice:
     env: Env
     cost: tuple[float, ...]
     tied: bool = False
+    met: Met = field(default_factory=Met)
 
 
 _POINTER_PACK = re.compile(r"\*(?:\s|const\b|__restrict(?:__)?(?!\w))*\.\.\.")  # see `repair`
+_DEFAULT = re.compile(rb"=\w+(?=[,>)])")
 _PLAIN = ("primitive_type", "sized_type_specifier", "placeholder_type_specifier")
 _VALUES = ("number_literal", "true", "false", "char_literal", "binary_expression",
            "unary_expression", "sizeof_expression")  # fmt: skip
@@ -113,6 +116,9 @@ class Overloads:
             elif not self._better(best, choice, arguments):
                 rivals.append(choice)
         if best is None or self._undecided(best, viable, arguments):
+            return None
+        unsure = [c for c in viable if c.met.holds is None and c.cost[0] <= best.cost[0]]
+        if unsure and any(_other(a, b) for a in unsure for b in (best, *viable)):
             return None
         tied = any(abs(r.cost[0] - best.cost[0]) < 1e-9 and _rival(r, best) for r in rivals)
         chosen = self._specialised(best, candidates)
@@ -164,6 +170,8 @@ class Overloads:
             here, there = self._patterns(a, count), self._patterns(b, count)
             if more_special(here, there) or more_special(there, here):
                 return more_special(here, there)
+            if a.met.atoms < b.met.atoms or b.met.atoms < a.met.atoms:
+                return b.met.atoms < a.met.atoms
         return a.cost[1:] < b.cost[1:]
 
     def _incomparable(self, a: Choice, b: Choice, arguments: Sequence[CType]) -> float:
@@ -226,6 +234,8 @@ class Overloads:
             return self._substituted(entry, found, parameters, arguments, explicit, env)
         with self._s.substitution.attempt(*signature(entry)) as attempt:
             choice = self._substituted(entry, found, parameters, arguments, explicit, env)
+        if choice is not None and attempt.doubted:
+            return replace(choice, met=Met(None, choice.met.atoms))
         if choice is not None and attempt.failed:
             return replace(choice, cost=(choice.cost[0] + _FAILED, *choice.cost[1:]))
         return choice
@@ -245,9 +255,13 @@ class Overloads:
         if bound is None:
             return None
         inner = Env(home, dict(bound), limit=entry.node.end_byte if home.limit is None else None)
-        is_template = bool(self._head_for(entry, home))
-        cost = self._cost(entry, parameters, arguments, inner, is_template=is_template)
-        return None if cost is None else Choice(entry, found, bound, inner, cost)
+        head = self._head_for(entry, home)
+        cost = self._cost(entry, parameters, arguments, inner, is_template=bool(head))
+        if cost is None:
+            return None
+        given = list(zip(parameters, arguments, strict=False))
+        met = self._s.constraints.met(entry, (tuple(head),), inner, given)
+        return None if met.holds is False else Choice(entry, found, bound, inner, cost, met=met)
 
     def _home(self, entry: FunctionEntry, found: Found) -> Env:
         """The environment around a function; an outer class head may use other names."""
@@ -542,3 +556,18 @@ def _rival(a: Choice, b: Choice) -> bool:
         ["".join(syntax.text(n).split()) for n in parameter_nodes(c.entry)] for c in (a, b)
     )
     return here != there and a.entry.scope is b.entry.scope
+
+
+def _other(a: Choice, b: Choice) -> bool:
+    """Whether two candidates are different functions, and no declarations of one."""
+    return _declared(a.entry) != _declared(b.entry)
+
+
+def _declared(entry: FunctionEntry) -> bytes:
+    """A function's template heads and declaration, without blanks and simple defaults, which one
+    declaration has."""
+    whole = entry.node
+    start, end = signature(entry)
+    while whole.start_byte > start and whole.parent is not None:
+        whole = whole.parent
+    return _DEFAULT.sub(b"", b"".join((whole.text or b"")[: end - start].split()).rstrip(b";"))

@@ -67,6 +67,9 @@ _SUBSTITUTES = (
         ),
         b"",
     ),
+    # `if consteval`, which kernels are not; see `constant_calls`
+    (re.compile(rb"\bif\s+(consteval)\b"), b"(0)"),
+    (re.compile(rb"\bif\s*((?:!|\bnot\b)\s*consteval)\b"), b"(1)"),
     # `x.template at(i)` without arguments, which they would follow from
     (re.compile(rb"(?:\.|->|::)\s*(template)\s+\w+\s*\("), b""),
     (re.compile(rb"\b__typeof__\b"), b"decltype"),

@@ -22,6 +22,7 @@ from coalescecheck.frontend.rewrite.calls import Calls
 from coalescecheck.frontend.rewrite.captures import Captures
 from coalescecheck.frontend.rewrite.closures import Closures
 from coalescecheck.frontend.rewrite.constant_calls import ConstantCalls
+from coalescecheck.frontend.rewrite.constraints import Constraints
 from coalescecheck.frontend.rewrite.construction import Construction
 from coalescecheck.frontend.rewrite.conversion_ranks import ConversionRanks
 from coalescecheck.frontend.rewrite.conversions import Conversions
@@ -118,6 +119,7 @@ class Session:
         self.naming = Naming(self)
         self.operators = Operators(self)
         self.ranks = ConversionRanks(self)
+        self.constraints = Constraints(self, code)
         self.overloads = Overloads(self)
         self.aliasing = Aliasing(self)
         self.functions = Functions(self)
@@ -137,6 +139,7 @@ class Session:
         self.statements = Statements(self)
         self.declarations = Declarations(self)
         self.local_names = LocalNames(self)
+        self.expressions.register("requires_expression", self.constraints.emit)
 
     @property
     def top_env(self) -> Env:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import deduction, index, syntax, types
+from coalescecheck.frontend.rewrite.constraints import Met
 from coalescecheck.frontend.rewrite.env import Argument, Env, TypeBound, ValueBound
 from coalescecheck.frontend.rewrite.ordering import more_special_arguments
 from coalescecheck.frontend.rewrite.types import CType
@@ -66,16 +67,23 @@ class Specialisations:
         """The specialisation that is meant, or the template itself, with what its parameters are;
         None where that depends on what nobody knows."""
         arguments = tuple(bound.values())
-        fitting: list[tuple[index.RecordEntry, dict[str, Argument]]] = []
+        fitting: list[tuple[index.RecordEntry, dict[str, Argument], Met]] = []
         unlike: list[str | None] = []
         for other in entry.scope.entries.get(entry.name, ()):
             if isinstance(other, index.RecordEntry) and other.arguments is not None:
                 nodes = syntax.operands(other.arguments)
-                special = self.specialised(entry.head, other.head, nodes, arguments, home)
+                with self._s.substitution.attempt(0, 0) as attempt:
+                    special = self.specialised(entry.head, other.head, nodes, arguments, home)
+                if attempt.doubted:
+                    return None
                 if special is not None and not other.head:
                     return other, special
                 if special is not None:
-                    fitting.append((other, special))
+                    inner = Env(home, dict(special))
+                    met = self._s.constraints.met(other, (other.head,), inner)
+                    if met.holds is None:
+                        return None
+                    fitting += [(other, special, met)] if met.holds else []
                 if special is None:
                     unlike += self._unlike(entry.head, other.head, nodes, arguments, home)
         if None in unlike:
@@ -83,10 +91,12 @@ class Specialisations:
         self._s.assumptions.update((text, None) for text in unlike if text is not None)
         if not fitting:
             return entry, bound
-        best, special = fitting[0]
-        for other, found in fitting[1:]:
-            if self._more_special(entry, other, best, home):
-                best, special = other, found
+        best, special, asked = fitting[0]
+        for other, found, met in fitting[1:]:
+            ahead = self._more_special(entry, other, best, home)
+            behind = self._more_special(entry, best, other, home)
+            if ahead or (not behind and met.atoms > asked.atoms):
+                best, special, asked = other, found, met
         return best, special
 
     def _unlike(
@@ -167,6 +177,8 @@ class Specialisations:
             inner = Env(home, dict(found))
             with self._s.substitution.attempt(*place) as attempt:
                 known = self._s.typenames.arguments(template or (), nodes, inner, home)
+            if attempt.doubted:
+                self._s.substitution.doubt()
             if attempt.failed:
                 return None
             values = list(known.values()) if known is not None else []

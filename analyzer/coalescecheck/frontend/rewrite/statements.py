@@ -448,7 +448,7 @@ class Statements:
         elif first is not None:
             head = self._loose(first, inner)
         condition = node.child_by_field_name("condition")
-        tested = self._loose(condition, inner) if condition is not None else ""
+        tested = self._loose(condition, inner, tested=True) if condition is not None else ""
         update = node.child_by_field_name("update")
         step = self._loose(update, inner) if update is not None else ""
         mark = Mark(node.start_byte)
@@ -457,12 +457,15 @@ class Statements:
         writer.line("}")
         self._close(opened, writer)
 
-    def _loose(self, node: Node, env: Env) -> Piece:
+    def _loose(self, node: Node, env: Env, *, tested: bool = False) -> Piece:
+        """An expression in the head of a loop; one that is ``tested`` as a truth value."""
         if node.type == "expression_statement":
             inner = syntax.operands(node)
-            return self._loose(inner[0], env) if inner else ""
+            return self._loose(inner[0], env, tested=tested) if inner else ""
         ex = self._s.expressions.emit(node, env)
-        return self._s.conversions.truth(ex, node, env).piece if ex.type != types.VOID else ex.piece
+        if tested and ex.type != types.VOID:
+            ex = self._s.conversions.truth(ex, node, env)
+        return ex.piece
 
     def _listed(self, node: Node, env: Env, writer: FunctionWriter) -> Ex:
         """``{a, b, c}`` as an array of its own."""

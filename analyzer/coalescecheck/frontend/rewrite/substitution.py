@@ -17,11 +17,13 @@ from coalescecheck.frontend.rewrite.index import FunctionEntry
 
 @dataclass(slots=True)
 class Attempt:
-    """A piece of the source that is tried; ``failed`` once something in it is not understood."""
+    """A piece of the source that is tried; ``failed`` once something in it is not understood,
+    ``doubted`` once that is what a trait of the library says, which any compiler knows."""
 
     start: int
     end: int
     failed: bool = False
+    doubted: bool = False
 
 
 class Substitution:
@@ -37,6 +39,11 @@ class Substitution:
                 attempt.failed = True
                 return True
         return False
+
+    def doubt(self) -> None:
+        """What the innermost attempt gives hangs on a trait that is not known here."""
+        if self._attempts:
+            self._attempts[-1].doubted = True
 
     @contextmanager
     def attempt(self, start: int, end: int) -> Iterator[Attempt]:

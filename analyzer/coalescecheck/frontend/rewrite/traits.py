@@ -5,7 +5,7 @@ In: names like ``std::conditional_t<…>``.  Out: their type or value.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -116,7 +116,10 @@ def type_trait(session: Session, node: Node, env: Env) -> CType | None:
             return types.Scalar(_SIGNS[name] + bare)
         return type_
     if name == "enable_if":
-        holds = session.expressions.constant(arguments[0], env)
+        with session.substitution.attempt(0, 0) as asked:
+            holds = session.expressions.constant(arguments[0], env)
+        if holds is None and asked.doubted:
+            session.substitution.doubt()
         if holds == 0:
             return NO_TYPE
         return session.typenames.type(arguments[1], env) if len(arguments) > 1 else types.VOID
@@ -144,22 +147,21 @@ def value_trait(session: Session, node: Node, env: Env) -> Ex | None:
     if name not in _ANSWERED:  # `f_v<3>` may be anybody's
         return None
     first = session.typenames.type(arguments[0], env)
-    answer = _answer(session, name, first, arguments, env)
+    others = [session.typenames.type(a, env) for a in arguments[1:]] if name == "is_same" else []
+    answer = holds(name, first, others)
     if answer is None:
         return None
     value = ctypes_lp64.Value(int(answer), ctypes_lp64.BOOL)
     return literal(value, Mark(node.start_byte))
 
 
-def _answer(
-    session: Session, name: str, first: CType, arguments: list[Node], env: Env
-) -> bool | None:
+def holds(name: str, first: CType, others: Sequence[CType] = ()) -> bool | None:
+    """What the trait ``name`` says of a type (and others); None if it is not known."""
     if isinstance(first, types.Unknown | types.Placeholder | types.Dependent):
         return None
     match name:
-        case "is_same" if len(arguments) == 2:
-            other = session.typenames.type(arguments[1], env)
-            return None if isinstance(other, types.Unknown) else first == other
+        case "is_same" if len(others) == 1:
+            return None if isinstance(others[0], types.Unknown) else first == others[0]
         case "is_floating_point":
             return types.is_floating(first)
         case "is_integral":

@@ -407,6 +407,8 @@ __global__ void k(float *out, const float *in)
 }}
 """
 SHUFFLE = "__shfl_xor_sync(0xffffffff, v, 2)"
+TWICE_OVER = "float v = 0; for (int k = 0; k < 2; k++) {"
+PUT = "v += k; if (lane == 0) s[t] = v; __syncwarp();"
 
 
 @pytest.mark.parametrize(
@@ -441,6 +443,31 @@ SHUFFLE = "__shfl_xor_sync(0xffffffff, v, 2)"
         ),
         pytest.param(
             f"float v = 0; v = {SHUFFLE}; v += s[t ^ 1]; s[t] = v;", ["WAR"], id="read after it"
+        ),
+        pytest.param(
+            f"{TWICE_OVER} {PUT} v = s[t & 32]; out[t] = {SHUFFLE}; }}",
+            [],
+            id="exchanged before the next iteration writes",
+        ),
+        pytest.param(
+            f"{TWICE_OVER} {PUT} v = s[t & 32]; out[t] = v; }}",
+            ["WAR"],
+            id="not exchanged before the next iteration writes",
+        ),
+        pytest.param(
+            f"{TWICE_OVER} v = {SHUFFLE}; {PUT} v = s[t & 32]; out[t] = v; }}",
+            ["WAR"],
+            id="exchanged before it is read",
+        ),
+        pytest.param(
+            f"{TWICE_OVER} {PUT} v = s[t & 32]; out[t] = v; }} v = {SHUFFLE};",
+            ["WAR"],
+            id="exchanged behind the loop",
+        ),
+        pytest.param(
+            f"{TWICE_OVER} {PUT} v = s[t & 32]; if (k > 1) v = {SHUFFLE}; out[t] = v; }}",
+            ["WAR"],
+            id="exchanged in iterations that do not come",
         ),
     ],
 )

@@ -347,6 +347,24 @@ def test_four_floats_of_a_lane_one_by_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        # a block of 16x2 takes 256 bytes of each of two rows; of odd rows, every other one starts
+        # in the middle of a sector and touches one more
+        ("2 * n", "16 sectors each; 1 of 16 bytes would do, 16 sectors in all"),
+        ("n", "up to 17 sectors each; 1 of 16 bytes would do, up to 17 sectors in all"),
+    ],
+)
+def test_sectors_of_rows_that_may_start_in_the_middle_of_one(
+    row: str, message: str, tmp_path: Path
+) -> None:
+    body = f"for (int k = 0; k < 4; ++k) a[4 * (y * ({row}) + x) + k] = 0;"
+    code = plane("float *a, int n", body, "block(16,16) grid(8,8)")
+    (finding,) = findings(code, tmp_path, ["CC302"])
+    assert finding.message.endswith(message)
+
+
+@pytest.mark.parametrize(
     ("step", "message"),
     [
         # four float4 of a lane lie 64 bytes from those of the next: each takes a sector of its own
@@ -427,6 +445,15 @@ def test_a_float3_is_three_requests_of_the_same_sectors(tmp_path: Path) -> None:
         "global load a[i]: 3 requests of 4 bytes per lane, 12 sectors each (36 where 12 would do)"
     )
     assert load.advice == "use float4, or an array per member"
+
+
+def test_the_most_that_rows_of_float3_can_touch(tmp_path: Path) -> None:
+    # 16 lanes span 184 bytes: 6 sectors, or 7 from places such as 20 and 12 for two rows of n = 2
+    code = plane("float3 *o, int n, float3 v", "o[y * n + x] = v;", "block(16,16) grid(8,8)")
+    (store,) = findings(code, tmp_path, CAUSES)
+    assert store.message.endswith(
+        "3 requests of 4 bytes per lane, up to 14 sectors each (up to 42 where 12 would do)"
+    )
 
 
 @pytest.mark.parametrize(

@@ -126,13 +126,17 @@ class Excess:
     def ratio(self) -> float:
         return self.actual / self.ideal
 
+    @property
+    def to(self) -> str:
+        """What goes before a number that is the most there can be."""
+        return "up to " if self.bound else ""
+
     def text(self, unit: str, result: AccessResult) -> str:
         """``32 sectors per warp, 4 would do (8x)``."""
-        to = "up to " if self.bound else ""
         per = "warp" if result.requests_per_access == 1 else "request"
         return (
-            f"{to}{wording.plural(self.actual, unit)} per {per}, "
-            f"{wording.number(self.ideal)} would do ({to}{wording.number(self.ratio)}x)"
+            f"{self.to}{wording.plural(self.actual, unit)} per {per}, "
+            f"{wording.number(self.ideal)} would do ({self.to}{wording.number(self.ratio)}x)"
         )
 
 

@@ -305,6 +305,7 @@ __global__ void k(float *out, const float *in, int shift)
     BODY
 }
 """
+LOOP = "for (int k = 0; k < {}; k++) out[i] += p[{}];"
 
 
 @pytest.mark.parametrize(
@@ -321,6 +322,16 @@ __global__ void k(float *out, const float *in, int shift)
                      id="stores, which go one by one"),
         pytest.param("out[i] = p[2 * i]; if (shift > 9) out[i] += p[2 * i + 1];", ["warning"] * 2,
                      id="one of them under a condition"),
+        pytest.param(LOOP.format(4, "4 * i + k"), ["note"], id="a loop over all of them"),
+        pytest.param(LOOP.format(4, "4 * i - k"), ["note"], id="backwards"),
+        pytest.param(LOOP.format(3, "4 * i + k"), ["note"], id="over three of four"),
+        pytest.param(LOOP.format(2, "4 * i + k"), ["warning"], id="over two of four"),
+        pytest.param(LOOP.format(5, "2 * i + k"), ["note"], id="over those of other lanes, too"),
+        pytest.param(LOOP.format(16, "16 * i + k"), ["note"], id="over 64 bytes"),
+        pytest.param(LOOP.format(17, "17 * i + k"), ["warning"], id="over 68 bytes"),
+        pytest.param(LOOP.format(4, "4 * i + 5 * k"), ["warning"], id="with longer steps"),
+        pytest.param(LOOP.format("shift", "4 * i + k"), ["warning"], id="over who knows how many"),
+        pytest.param(LOOP.format(4, "4 * i + k * shift"), ["warning"], id="with unknown steps"),
     ],
 )  # fmt: skip
 def test_loads_whose_neighbours_take_the_rest(

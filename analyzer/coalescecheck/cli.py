@@ -42,7 +42,7 @@ from coalescecheck.options import (
 )
 from coalescecheck.report import FORMATS
 from coalescecheck.report.model import Terminal
-from coalescecheck.report.plain import one_line
+from coalescecheck.report.plain import one_line, plain
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -409,7 +409,7 @@ def _emit(paths: tuple[str, ...], settings: Settings, how: How) -> Outcome:
     from coalescecheck import pipeline
 
     text = pipeline.emit(paths, settings.options, settings.at)
-    return Outcome(text, _shown(how.said), UNUSABLE if how.lost else CLEAN)
+    return Outcome(plain(text), _shown(how.said), UNUSABLE if how.lost else CLEAN)
 
 
 def _stats(paths: tuple[str, ...], settings: Settings, how: How) -> Outcome:

@@ -241,6 +241,31 @@ def test_lanes_of_a_vector_access_that_a_condition_chooses(every: int, expected:
     assert [each for each in said(result) if each.endswith("CC301")] == expected
 
 
+def test_a_block_of_one_thread_has_no_neighbouring_lanes() -> None:
+    alone = access(
+        width=16,
+        kind="vector",
+        lane_stride_bytes=4,
+        sectors=exactly(1, 1),
+        sample_lanes=(0, *[None] * 31),
+    )
+    assert said(alone) == []
+
+
+@pytest.mark.parametrize(
+    ("guards", "reason"),
+    [
+        ((), "a misaligned vector access faults"),
+        (("i < n",), "a misaligned vector access faults where both run"),
+    ],
+)
+def test_why_lanes_cannot_be_aligned(guards: tuple[str, ...], reason: str) -> None:
+    lanes = tuple(4 * lane for lane in range(32))
+    result = access(width=16, kind="vector", lane_stride_bytes=4, guards=guards, sample_lanes=lanes)
+    (finding,) = rules.check(kernel(result))
+    assert finding.reason == f"two neighbouring lanes cannot both be aligned, and {reason}"
+
+
 def test_a_member_of_an_aligned_struct_is_not_aligned(tmp_path: Path) -> None:
     text = """
 struct __align__(16) Pair { float head, tail[7]; };
@@ -257,27 +282,36 @@ __global__ void k(float2 *out, const Pair *in)
 
 
 @pytest.mark.parametrize(
-    ("first", "certainty", "expected"),
+    ("first", "facts", "expected"),
     [
-        (0, "exact", []),
-        (48, "exact", []),
-        (4, "exact", ["warning CC301"]),
-        (4, "exact-symbolic", []),  # a move of all lanes by an unknown parameter may align them
+        (0, {}, []),
+        (48, {}, []),
+        (4, {}, ["warning CC301"]),
+        # a move of all lanes by an unknown parameter may align them
+        (4, {"certainty": "exact-symbolic"}, []),
+        (4, {"space": "shared"}, []),  # nobody said where the array itself starts
+        (4, {"kind": "async"}, []),  # cp.async is refused by the compiler
     ],
 )
 def test_vector_accesses_that_start_where_they_must_not(
-    first: int, certainty: str, expected: list[str]
+    first: int, facts: dict[str, Any], expected: list[str]
 ) -> None:
+    lanes = tuple(first + 16 * lane for lane in range(32))
+    values: dict[str, Any] = {"kind": "vector", "lane_stride_bytes": 16, "sample_lanes": lanes}
+    result = access(width=16, op=Op.STORE, **values | facts)
+    assert said(result) == expected
+
+
+def test_the_start_is_that_of_the_first_lane_that_runs() -> None:
     result = access(
         width=16,
         kind="vector",
-        op=Op.STORE,
         lane_stride_bytes=16,
-        certainty=certainty,
-        sectors=exactly(16, 16),
-        sample_lanes=tuple(first + 16 * lane for lane in range(32)),
+        guards=("i > 0",),
+        sample_lanes=(None, *(4 + 16 * lane for lane in range(1, 32))),
     )
-    assert said(result) == expected
+    (finding,) = rules.check(kernel(result))
+    assert "it starts 4 bytes behind a multiple of 16" in finding.message
 
 
 def test_accesses_lost_for_one_reason_are_one_finding() -> None:

@@ -134,7 +134,6 @@ def _may_be_wider(result: AccessResult) -> bool:
         and result.requests != 0
         and result.certainty in ("exact", "exact-symbolic")
         and isinstance(stride, int)
-        and abs(stride) > result.width_bytes
     )
 
 

@@ -532,6 +532,16 @@ def test_a_float3_is_three_requests_of_the_same_sectors(tmp_path: Path) -> None:
     assert load.advice == "use float4, or an array per member"
 
 
+def test_later_requests_of_short_rows_find_their_sectors_too(tmp_path: Path) -> None:
+    # rows of 64 bytes: 2 sectors where they start at a multiple of 32 bytes, else 3
+    code = "struct Two { double a, b; };"
+    body, launch = "o[y * n + x] = a[y * n + x];", "block(4,8) grid(8,8) n=129"
+    code += plane("Two *o, const Two *a, int n", body, launch)
+    store, load = findings(code, tmp_path, CAUSES)
+    assert [f"{f.severity} {f.rule}" for f in (store, load)] == ["warning CC303", "note CC303"]
+    assert load.message.endswith("20 sectors each (40 where 16 would do)")
+
+
 def test_the_most_that_rows_of_float3_can_touch(tmp_path: Path) -> None:
     # 16 lanes span 184 bytes: 6 sectors, or 7 from places such as 20 and 12 for two rows of n = 2
     code = plane("float3 *o, int n, float3 v", "o[y * n + x] = v;", "block(16,16) grid(8,8)")

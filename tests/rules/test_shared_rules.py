@@ -76,6 +76,27 @@ def test_silent_on(result: Any) -> None:
             id="a 17-word pitch in a block of 16 x 16",
         ),
         pytest.param(
+            shared(exactly(3, 2), width=8, lane_stride_bytes=-24),
+            "note CC201",
+            id="doubles three apart visit every bank too",
+        ),
+        pytest.param(
+            shared(exactly(4, 2), width=8, lane_stride_bytes=16),
+            "warning CC201",
+            id="every second double",
+        ),
+        pytest.param(
+            # what starts in the middle of a vector faults: no conflict that can happen
+            shared(Count(4, 8, None, 4), width=16, lane_stride_bytes=16),
+            "note CC201",
+            id="vectors side by side whose start is not known",
+        ),
+        pytest.param(
+            shared(exactly(2, 1), width=2, lane_stride_bytes=6),
+            "warning CC201",
+            id="narrower than a bank",
+        ),
+        pytest.param(
             shared(exactly(2, 1), lane_stride_bytes=None),
             "warning CC201",
             id="a stride within each row of the block",

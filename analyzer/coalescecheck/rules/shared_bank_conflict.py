@@ -129,11 +129,12 @@ def _words(result: AccessResult) -> int | None:
 
 
 def _step_visits_every_bank(result: AccessResult) -> bool:
-    """Whether the lanes of one row of the block cannot be to blame for a conflict."""
-    words = _words(result)
-    if words is None:
-        return result.lane_stride_bytes is None and result.pattern != "strided"
-    return words % 2 == 1
+    """Whether the lanes of one row of the block cannot be to blame for a conflict: they are an odd
+    number of elements apart, of any width that a wavefront serves in parts."""
+    stride, width = result.lane_stride_bytes, result.width_bytes
+    if isinstance(stride, int):
+        return width >= BANK_BYTES and stride % (2 * width) == width
+    return stride is None and result.pattern != "strided"
 
 
 def _reason(result: AccessResult, cost: Excess) -> str:

@@ -6,18 +6,12 @@ bytes, a float 4.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import coalescecheck
-from coalescecheck import rules
-from coalescecheck.analysis import AccessResult, Motion
 from coalescecheck.findings import Finding
-from coalescecheck.ir.kernel import Op, Piece
-from hand_made import access, exactly, kernel
 
 HEAD = """
 struct Eight { float a, b, c, d, e, f, g, h; };
@@ -460,55 +454,6 @@ def test_the_type_that_would_do(element: str, count: int, advice: str, tmp_path:
     code = line(f"{element} *a", f"for (int k = 0; k < {count}; ++k) a[{count} * i + k] = 0;")
     (finding,) = findings(code, tmp_path, ["CC302"])
     assert finding.advice == advice
-
-
-def four(**facts: Any) -> list[AccessResult]:
-    """Loads of the four neighbouring floats of each lane."""
-    values: dict[str, Any] = {
-        "lane_stride_bytes": 16,
-        "pattern": "strided",
-        "sectors": exactly(16, 4),
-    }
-    return [
-        access(
-            number,
-            motion=Motion((16, 0, 0), (), (), offset=4 * number, group=0, divisor=16, start=16),
-            **values | facts,
-        )
-        for number in range(4)
-    ]
-
-
-def told_of(results: list[AccessResult]) -> list[str]:
-    chosen = rules.select(("CC302",), ())
-    return [str(f.severity) for f in rules.check(kernel(*results), chosen)]
-
-
-@pytest.mark.parametrize(
-    ("facts", "expected"),
-    [
-        ({}, ["note"]),
-        ({"op": Op.STORE}, ["warning"]),
-        ({"op": Op.ATOMIC}, []),
-        ({"kind": "vector"}, []),  # wider already
-        ({"space": "local", "sectors": exactly(16, 4)}, []),
-        ({"requests": 0}, []),
-        ({"certainty": "bounded"}, []),
-        ({"lane_stride_bytes": 8}, []),  # lanes that share elements
-        ({"lane_stride_bytes": "4*n"}, []),
-    ],
-)
-def test_accesses_that_may_be_wider(facts: dict[str, Any], expected: list[str]) -> None:
-    assert told_of(four(**facts)) == expected
-
-
-def test_what_the_source_wants_one_by_one_stays() -> None:
-    def changed(**facts: Any) -> list[AccessResult]:
-        return [replace(each, access=replace(each.access, **facts)) for each in four()]
-
-    assert told_of(changed(volatile=False)) == ["note"]
-    assert told_of(changed(volatile=True)) == []
-    assert told_of(changed(pieces=(Piece(0, 4), Piece(4, 4)))) == []  # CC303 speaks of it
 
 
 def test_members_of_an_aligned_struct_are_joined_by_the_compiler(tmp_path: Path) -> None:

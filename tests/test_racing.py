@@ -407,6 +407,10 @@ __global__ void k(float *out, const float *in)
 }}
 """
 SHUFFLE = "__shfl_xor_sync(0xffffffff, v, 2)"
+REDUCED = (
+    "cooperative_groups::reduce(cooperative_groups::tiled_partition<%d>("
+    "cooperative_groups::this_thread_block()), v, cooperative_groups::plus<float>())"
+)
 TWICE_OVER = "float v = 0; for (int k = 0; k < 2; k++) {"
 PUT = "v += k; if (lane == 0) s[t] = v; __syncwarp();"
 
@@ -448,6 +452,16 @@ PUT = "v += k; if (lane == 0) s[t] = v; __syncwarp();"
             f"{TWICE_OVER} {PUT} v = s[t & 32]; out[t] = {SHUFFLE}; }}",
             [],
             id="exchanged before the next iteration writes",
+        ),
+        pytest.param(
+            f"{TWICE_OVER} {PUT} v = s[t & 32]; out[t] = {REDUCED % 32}; }}",
+            [],
+            id="reduced by a cooperative group",
+        ),
+        pytest.param(
+            f"{TWICE_OVER} {PUT} v = s[t & 32]; out[t] = {REDUCED % 16}; }}",
+            ["WAR"],
+            id="reduced by half of the warp",
         ),
         pytest.param(
             f"{TWICE_OVER} {PUT} v = s[t & 32]; out[t] = v; }}",

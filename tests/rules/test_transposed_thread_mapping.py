@@ -50,6 +50,7 @@ def turned(*accesses: AccessResult, block: tuple[int, ...] = (16, 16)) -> list[i
         ((512, 4, 0), {"pattern": "strided", "certainty": "exact-symbolic",
                        "sectors": Count(4, 16, None, 4)}, [0]),
         ((512, 4, 0), {"requests": 0}, []),
+        ((512, 4, 0), {"space": "local"}, []),
     ],
 )  # fmt: skip
 def test_what_another_thread_index_would_make_contiguous(
@@ -100,3 +101,9 @@ def test_accesses_that_need_the_order_that_there_is(
     threads: Steps | None, facts: dict[str, Any], expected: list[int]
 ) -> None:
     assert turned(moving(0, (512, 4, 0)), moving(1, threads, **facts)) == expected
+
+
+def test_one_access_has_to_be_turned_as_a_whole() -> None:
+    row, diagonal = moving(0, (512, 0, 0)), moving(1, (4, 4, 0))
+    assert turned(row, diagonal) == []
+    assert turned(row, moving(1, (512, 4, 0))) == [0, 1]

@@ -68,12 +68,13 @@ class SharedBankConflict(Rule):
 
     ## Limits
     8- and 16-byte accesses need 2 and 4 wavefronts without any conflict, and are judged against
-    that. The count is of the access as written; the compiler may merge neighbouring accesses of
-    an unrolled loop into wider ones. A conflict of two lanes that only meet where two rows of a
-    block overlap is a note, and so are conflicts that are less than a hundredth of the kernel's
-    wavefronts, and those of the members of one of CUDA's vector types that are all used, side by
-    side: a compiler may join them. Where the step is not known, the most it can cost is a note:
-    give the sizes. Atomics are CC203's.
+    that. The count is of the access as written; the compiler may merge neighbouring accesses of an
+    unrolled loop into wider ones. A conflict of two lanes whose step visits every bank, so that
+    they only meet where two rows of a block overlap or the start of a vector is not known, is a
+    note, and so are conflicts that are less than a hundredth of the kernel's wavefronts, and those
+    of the members of one of CUDA's vector types that are all used, side by side: a compiler may
+    join them. Where the step is not known, the most it can cost is a note: give the sizes. Atomics
+    are CC203's.
     """
 
     code, slug, severity = "CC201", "shared-bank-conflict", Severity.WARNING

@@ -75,9 +75,8 @@ class StridedGlobalAccess(Rule):
     those of a row use one address, and waste less than a 128-byte line, where neighbouring loads
     or the next iterations of a loop take most of the rest, where the waste is less than a
     hundredth of what the kernel moves, and where L1 surely finds the rest of the sectors again.
-    Data-dependent indices are never judged,
-    nor is a step that is one of an array of them (`t.strides[2]`), of which the innermost is most
-    often 1, until `--param` gives it.
+    Data-dependent indices are never judged, nor is a step that is one of an array of them
+    (`t.strides[2]`), of which the innermost is most often 1, until `--param` gives it.
     """
 
     code, slug, severity = "CC101", "strided-global-access", Severity.WARNING

@@ -324,6 +324,25 @@ def test_accesses_lost_for_one_reason_are_one_finding() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        # rows of a block, which may start between two sectors
+        ({"pattern": "irregular", "lane_stride_bytes": None, "sectors": Count(32, 34, None, 16)},
+         "at least 32 sectors per warp, 16 would do (at least 2x)"),
+        ({"pattern": "strided", "lane_stride_bytes": "4*n", "sectors": Count(1, 32, None, 4)},
+         "up to 32 sectors per warp, 4 would do (up to 8x)"),
+        ({"pattern": "irregular", "lane_stride_bytes": None, "sectors": Count(1, 34, 32.5, 16)},
+         "32.5 sectors per warp, 16 would do (2.03x)"),
+        ({"pattern": "irregular", "lane_stride_bytes": None, "sectors": Count(32, 32, None, 16)},
+         "32 sectors per warp, 16 would do (2x)"),
+    ],
+)  # fmt: skip
+def test_a_number_that_is_not_the_only_one_says_so(facts: dict[str, Any], words: str) -> None:
+    (finding,) = rules.check(kernel(access(**facts)))
+    assert finding.message.partition(": ")[2].startswith(words)
+
+
 def test_rows_that_use_one_address_each_are_not_all_lanes() -> None:
     result = access(pattern="irregular", lane_stride_bytes=0, sectors=exactly(2, 1))
     (finding,) = rules.check(kernel(result))

@@ -378,6 +378,8 @@ LOOP = "for (int k = 0; k < {}; k++) out[i] += p[{}];"
         pytest.param(LOOP.format(4, "4 * i + k"), ["note"], id="a loop over all of them"),
         pytest.param(LOOP.format(4, "4 * i - k"), ["note"], id="backwards"),
         pytest.param(LOOP.format(3, "4 * i + k"), ["note"], id="over three of four"),
+        pytest.param("for (int k = 0; k < 4; k++) for (int r = 0; r < 3; r++) out[i] += "
+                     "p[4 * i + k];", ["note"], id="a loop inside that moves nothing"),
         pytest.param(LOOP.format(2, "4 * i + k"), ["warning"], id="over two of four"),
         pytest.param(LOOP.format(5, "2 * i + k"), ["note"], id="over those of other lanes, too"),
         pytest.param(LOOP.format(16, "16 * i + k"), ["note"], id="over 64 bytes"),

@@ -340,6 +340,32 @@ def test_a_message_stays_on_its_line(tmp_path: Path) -> None:
     assert all("a ::error::pwned\ufffd]0;title\ufffd.cu" in line for line in lines)
 
 
+@pytest.mark.parametrize(
+    "output",
+    [
+        *(["--format", name] for name in ("text", "concise", "github", "markdown")),
+        ["--sweep", "block=32"],
+        ["--stats"],
+        ["--emit", "ir"],
+        ["--emit", "kernel-c"],
+        ["--diff"],
+    ],
+    ids="-".join,
+)
+def test_a_report_gives_no_commands_either(tmp_path: Path, output: list[str]) -> None:
+    path = tmp_path / "a\n::error::pwned\x1b]0;title\x07.cu"
+    path.write_text(
+        "__global__ void k(float *o) { __shared__ float s[32][32]; s[threadIdx.x][0] = 1; "
+        "__syncthreads(); o[threadIdx.x] = s[threadIdx.x][0]; }\n"
+        "void run(float *o) { k<<<4, 32>>>(o); }\n",
+        encoding="utf-8",
+    )
+    result = CliRunner().invoke(main, [str(path), "--no-config", *output])
+    assert "pwned" in result.stdout
+    assert not any(line.startswith("::error::pwned") for line in result.stdout.splitlines())
+    assert "\x1b" not in result.stdout
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device")
 @pytest.mark.parametrize(
     ("shell", "code", "said"),

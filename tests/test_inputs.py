@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -297,6 +299,35 @@ def test_a_folder_without_cuda_files_leaves_the_others(project: Project) -> None
     assert result.stderr.startswith("empty: warning: no .cu or .cuh file in this folder")
     assert loads("empty", "good.cu") == {"good.cu": 8}
     assert call("empty", "empty").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "locked", "code", "severity"),
+    [
+        (".", "data", 0, "warning"),  # a part of what is given
+        ("data", "data", 2, "error"),
+        ("data/", "data", 2, "error"),
+    ],
+)
+def test_a_folder_that_cannot_be_looked_into_is_told(
+    project: Project, monkeypatch: pytest.MonkeyPatch, given: str, locked: str, code: int,
+    severity: str,
+) -> None:  # fmt: skip
+    project.write("good.cu", KERNEL.replace("STEP", "2"))
+    project.write("data/lost.cu")
+    scandir = os.scandir
+
+    def refused(path: Any) -> Any:  # whoever runs the tests may be allowed everything
+        if Path(path).name == locked:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refused)
+    result = call(given, "good.cu")
+    assert result.exit_code == code
+    place = "data" if given == "." else given
+    assert result.stderr == f"{place}: {severity}: cannot be looked into: Permission denied\n"
+    assert loads(given, "good.cu") == {"good.cu": 8}
 
 
 @pytest.mark.parametrize("mode", [["--stats"], ["--emit", "ir"], ["--compare", "good.cu"]])

@@ -123,16 +123,18 @@ def test_inputs_reach_the_shell_only_as_variables() -> None:
     assert [run for run in runs if "${{" in run] == []
 
 
+def complete(**variables: str) -> str:
+    """What the command answers a shell."""
+    return subprocess.run(
+        [sys.executable, "-m", "coalescecheck"],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+    ).stdout
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_shell_completion(shell: str) -> None:
-    def complete(**variables: str) -> str:
-        return subprocess.run(
-            [sys.executable, "-m", "coalescecheck"],
-            env={**os.environ, **variables},
-            capture_output=True,
-            text=True,
-        ).stdout
-
     script = complete(_COALESCECHECK_COMPLETE=f"{shell}_source")
     assert "_COALESCECHECK_COMPLETE" in script
     words = {
@@ -140,3 +142,19 @@ def test_shell_completion(shell: str) -> None:
         "COMP_CWORD": "s" if shell == "fish" else "2",
     }
     assert "sarif" in complete(_COALESCECHECK_COMPLETE=f"{shell}_complete", **words)
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("coalescecheck ker", "file"),
+        ("coalescecheck a.cu ker", "file"),
+        *((f"coalescecheck {option} ker", "file") for option in
+          ("--output", "--config", "--baseline", "--write-baseline", "--compare")),
+        *((f"coalescecheck {option} ker", "dir") for option in ("-I", "-p", "--build-dir")),
+    ],
+)  # fmt: skip
+def test_names_of_files_are_completed_by_the_shell(words: str, kind: str) -> None:
+    at = str(words.count(" "))
+    told = complete(_COALESCECHECK_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=at)
+    assert told == f"{kind},ker\n"

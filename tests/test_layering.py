@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1] / "analyzer" / "coalescecheck"
 LAYERS = (
     "source",
     "errors launch findings brief",
-    "arch isolation files progress git renames command",
+    "arch isolation files progress git renames command completion",
     "memory ir facts compile_commands",
     "options analysis fingerprint",
     "inclusions",
@@ -40,7 +40,7 @@ OWNERS = {
     "tree_sitter_cuda": {"frontend"},
     "pycparser": {"lower"},
     "sympy": {"symbolic"},
-    "click": {"cli", "command"},
+    "click": {"cli", "command", "completion"},
     "rich": {"report", "progress"},
     "distributed": {"cluster"},
     "pygls": {"lsp"},

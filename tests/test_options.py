@@ -47,6 +47,8 @@ def test_blocks(text: Any, block: tuple[int, int, int]) -> None:
         ("1x1x65", "from 1 to 64"),
         ("64x64", "at most 1024"),
         ((), "one to three"),
+        ("(32", "no dimension"),
+        ("32)", "no dimension"),
     ],
 )
 def test_blocks_that_cannot_be_launched(text: Any, words: str) -> None:

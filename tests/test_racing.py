@@ -407,6 +407,12 @@ __global__ void k(float *out, const float *in)
 }}
 """
 SHUFFLE = "__shfl_xor_sync(0xffffffff, v, 2)"
+REDUCED = (
+    "cooperative_groups::reduce(cooperative_groups::tiled_partition<%d>("
+    "cooperative_groups::this_thread_block()), v, cooperative_groups::plus<float>())"
+)
+TWICE_OVER = "float v = 0; for (int k = 0; k < 2; k++) {"
+PUT = "v += k; if (lane == 0) s[t] = v; __syncwarp();"
 
 
 @pytest.mark.parametrize(
@@ -441,6 +447,41 @@ SHUFFLE = "__shfl_xor_sync(0xffffffff, v, 2)"
         ),
         pytest.param(
             f"float v = 0; v = {SHUFFLE}; v += s[t ^ 1]; s[t] = v;", ["WAR"], id="read after it"
+        ),
+        pytest.param(
+            f"{TWICE_OVER} {PUT} v = s[t & 32]; out[t] = {SHUFFLE}; }}",
+            [],
+            id="exchanged before the next iteration writes",
+        ),
+        pytest.param(
+            f"{TWICE_OVER} {PUT} v = s[t & 32]; out[t] = {REDUCED % 32}; }}",
+            [],
+            id="reduced by a cooperative group",
+        ),
+        pytest.param(
+            f"{TWICE_OVER} {PUT} v = s[t & 32]; out[t] = {REDUCED % 16}; }}",
+            ["WAR"],
+            id="reduced by half of the warp",
+        ),
+        pytest.param(
+            f"{TWICE_OVER} {PUT} v = s[t & 32]; out[t] = v; }}",
+            ["WAR"],
+            id="not exchanged before the next iteration writes",
+        ),
+        pytest.param(
+            f"{TWICE_OVER} v = {SHUFFLE}; {PUT} v = s[t & 32]; out[t] = v; }}",
+            ["WAR"],
+            id="exchanged before it is read",
+        ),
+        pytest.param(
+            f"{TWICE_OVER} {PUT} v = s[t & 32]; out[t] = v; }} v = {SHUFFLE};",
+            ["WAR"],
+            id="exchanged behind the loop",
+        ),
+        pytest.param(
+            f"{TWICE_OVER} {PUT} v = s[t & 32]; if (k > 1) v = {SHUFFLE}; out[t] = v; }}",
+            ["WAR"],
+            id="exchanged in iterations that do not come",
         ),
     ],
 )

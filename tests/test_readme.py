@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from coalescecheck.cli import main
+from coalescecheck.rules import RULES
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -30,3 +31,8 @@ def test_every_option_is_in_the_readme(option: str) -> None:
     self_explaining = {"--version"}
     negative = re.sub("--(verify|cache|progress)", r"--no-\1", option)
     assert option in self_explaining or f"`{negative}" in README
+
+
+def test_every_rule_is_in_the_readme_with_its_severity() -> None:
+    rows = re.findall(r"^\| (CC\d+) \| ([\w-]+) \| (\w+)", README, re.MULTILINE)
+    assert rows == [(rule.code, rule.slug, str(rule.severity)) for rule in RULES]

@@ -23,3 +23,9 @@ def test_among_very_many_files_only_equal_ones_are_found() -> None:
     new = {**many, "same.cu": OLD, "half.cu": "1\n2\nc\nd\n"}
     gone = {"old.cu": OLD, "other.cu": "3\n4\nc\nd\n"}
     assert renames.found(new, gone) == {"same.cu": "old.cu"}
+
+
+def test_of_equal_files_one_kept_a_name() -> None:
+    gone = {"then/a/k.cu": OLD, "then/a/other.cu": OLD, "then/b/old.cu": OLD}
+    assert renames.found({"b/new.cu": OLD}, gone) == {"b/new.cu": "then/b/old.cu"}
+    assert renames.found({"b/k.cu": OLD}, gone) == {"b/k.cu": "then/a/k.cu"}

@@ -26,6 +26,7 @@ from coalescecheck import __version__, wording
 from coalescecheck import progress as progress_bar
 from coalescecheck.arch import ARCHS, DEFAULT_ARCH
 from coalescecheck.command import Command
+from coalescecheck.completion import A_FILE, A_FOLDER
 from coalescecheck.config import Settings
 from coalescecheck.config import find as find_config
 from coalescecheck.config import load as load_config
@@ -42,7 +43,7 @@ from coalescecheck.options import (
 )
 from coalescecheck.report import FORMATS
 from coalescecheck.report.model import Terminal
-from coalescecheck.report.plain import one_line
+from coalescecheck.report.plain import one_line, plain
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -70,7 +71,7 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
 
 
 @click.command(cls=Command, context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("paths", nargs=-1, metavar="PATH...")
+@click.argument("paths", nargs=-1, metavar="PATH...", shell_complete=A_FILE)
 @click.option("--block", metavar="DIM", help="Threads per block: 256, 32x8 or 32,8,1.")
 @click.option("--grid", metavar="DIM", help="Blocks per grid, written like --block.")
 @click.option(
@@ -89,11 +90,19 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
     help="Argument of a template parameter: T=float.",
 )
 @click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro.")
-@click.option("-I", "include_dirs", multiple=True, metavar="DIR", help="Look for headers here too.")
+@click.option(
+    "-I",
+    "include_dirs",
+    multiple=True,
+    metavar="DIR",
+    help="Look for headers here too.",
+    shell_complete=A_FOLDER,
+)
 @click.option(
     "-p",
     "--build-dir",
     metavar="DIR",
+    shell_complete=A_FOLDER,
     help="Take options of each file from DIR/compile_commands.json; all its files without PATH.",
 )
 @click.option(
@@ -114,7 +123,12 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
     show_default=True,
     help="Format of the report.",
 )
-@click.option("--output", metavar="FILE", help="Write the report to FILE instead of stdout.")
+@click.option(
+    "--output",
+    metavar="FILE",
+    shell_complete=A_FILE,
+    help="Write the report to FILE instead of stdout.",
+)
 @click.option(
     "--fail-on",
     type=click.Choice(THRESHOLDS),
@@ -136,15 +150,26 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
     "--emit", type=click.Choice(EMITS), help="Print the kernels as a stage sees them, no report."
 )
 @click.option(
-    "--config", metavar="FILE", help="Read settings from FILE, not from the nearest project file."
+    "--config",
+    metavar="FILE",
+    shell_complete=A_FILE,
+    help="Read settings from FILE, not from the nearest project file.",
 )
 @click.option("--no-config", is_flag=True, help="Read no settings from files.")
 @click.option(
     "--exclude", multiple=True, metavar="GLOB", help="Leave these out of folders, as .gitignore."
 )
-@click.option("--baseline", metavar="FILE", help="Do not show the findings recorded in FILE.")
 @click.option(
-    "--write-baseline", metavar="FILE", help="Record all findings in FILE and exit with 0."
+    "--baseline",
+    metavar="FILE",
+    shell_complete=A_FILE,
+    help="Do not show the findings recorded in FILE.",
+)
+@click.option(
+    "--write-baseline",
+    metavar="FILE",
+    shell_complete=A_FILE,
+    help="Record all findings in FILE and exit with 0.",
 )
 @click.option("--since", metavar="REV", help="Show only what changed against a git revision.")
 @click.option(
@@ -169,7 +194,12 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
 )
 @click.option("--fix", is_flag=True, help="Make the proposed changes that are local edits.")
 @click.option("--diff", is_flag=True, help="Print these changes as a patch, no report.")
-@click.option("--compare", metavar="OLD", help="Set PATH beside the file OLD, no report.")
+@click.option(
+    "--compare",
+    metavar="OLD",
+    shell_complete=A_FILE,
+    help="Set PATH beside the file OLD, no report.",
+)
 @click.option(
     "--sweep",
     metavar="block=DIM,...",
@@ -409,7 +439,7 @@ def _emit(paths: tuple[str, ...], settings: Settings, how: How) -> Outcome:
     from coalescecheck import pipeline
 
     text = pipeline.emit(paths, settings.options, settings.at)
-    return Outcome(text, _shown(how.said), UNUSABLE if how.lost else CLEAN)
+    return Outcome(plain(text), _shown(how.said), UNUSABLE if how.lost else CLEAN)
 
 
 def _stats(paths: tuple[str, ...], settings: Settings, how: How) -> Outcome:

@@ -6,13 +6,15 @@ on a value once it has read it, so no lane that was given something writes too e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from coalescecheck.ir.kernel import (
     Atomic,
     If,
     Kernel,
     Load,
+    Loop,
     Stmt,
     Store,
     WarpOp,
@@ -25,27 +27,51 @@ from coalescecheck.ir.slicing import dependences_in
 def exchanged(kernel: Kernel, read: int, write: int) -> bool:
     """Whether on the way from one access to another, which follows it, the lanes always exchange
     what hangs on the first."""
-    since: list[tuple[WarpOp, set[int]]] | None = None
-    for stmt, around in _placed(kernel):
-        if isinstance(stmt, WarpOp) and since is not None and stmt.op != "activemask":
-            since.append((stmt, set(around)))
-        elif isinstance(stmt, Load | Store | Atomic) and stmt.access == read:
-            since = []
-        elif isinstance(stmt, Store | Atomic) and stmt.access == write:
-            ways = [op for op, way in since or () if way <= set(around)]
-            return any(_hangs_on(kernel, op, read) for op in ways)
-    return False
+    placed = list(_placed(kernel))
+    writes = [at for at, place in enumerate(placed) if _is(place.stmt, write)]
+    reads = [at for at, place in enumerate(placed) if _is(place.stmt, read)]
+    if not writes or not reads:
+        return False
+    first = writes[0]
+    before = [at for at in reads if at < first]
+    if before:
+        way, ifs = placed[before[-1] + 1 : first], placed[first].ifs
+    else:  # in the next iteration of a loop around both
+        last = placed[reads[-1]]
+        way, ifs = _rest(placed, reads[-1], placed[first]), last.ifs
+    ops = [place.stmt for place in way if place.ifs <= ifs and isinstance(place.stmt, WarpOp)]
+    return any(op.op != "activemask" and _hangs_on(kernel, op, read) for op in ops)
 
 
-def _placed(kernel: Kernel) -> Iterator[tuple[Stmt, tuple[int, ...]]]:
-    """Every statement in source order, with the branches around it; a loop of exchanges runs."""
-    waiting: list[tuple[Stmt, tuple[int, ...]]] = [(stmt, ()) for stmt in reversed(kernel.body)]
+class _Place(NamedTuple):
+    """A statement with the branches and the loops around it."""
+
+    stmt: Stmt
+    ifs: frozenset[int]
+    loops: tuple[int, ...]
+
+
+def _is(stmt: Stmt, access: int) -> bool:
+    return isinstance(stmt, Load | Store | Atomic) and stmt.access == access
+
+
+def _rest(placed: Sequence[_Place], at: int, write: _Place) -> list[_Place]:
+    """What is left of the iteration of the innermost loop around both; nothing without one."""
+    shared = [loop for loop in placed[at].loops if loop in write.loops]
+    return [place for place in placed[at + 1 :] if shared and shared[-1] in place.loops]
+
+
+def _placed(kernel: Kernel) -> Iterator[_Place]:
+    """Every statement in source order; a loop of exchanges runs."""
+    waiting = [_Place(stmt, frozenset(), ()) for stmt in reversed(kernel.body)]
     while waiting:
-        stmt, around = waiting.pop()
-        yield stmt, around
+        place = waiting.pop()
+        yield place
+        stmt, ifs, loops = place
+        loops = (*loops, id(stmt)) if isinstance(stmt, Loop) else loops
         for part in reversed(nested(stmt)):
-            inside = (*around, id(part)) if isinstance(stmt, If) else around
-            waiting += [(inner, inside) for inner in reversed(part)]
+            inside = ifs | {id(part)} if isinstance(stmt, If) else ifs
+            waiting += [_Place(inner, inside, loops) for inner in reversed(part)]
 
 
 def _hangs_on(kernel: Kernel, op: WarpOp, read: int) -> bool:

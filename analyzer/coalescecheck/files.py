@@ -7,7 +7,7 @@ left out, with git's own rules; a file that is given by name is always read.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".cu", ".cuh")
 HEADERS = (".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl")  # what other files include
 IGNORE_FILE = ".gitignore"
+Tell = Callable[[Path, OSError], None]
 NO_FILES = "no .cu or .cuh file in this folder that is not ignored"
 
 
@@ -87,24 +88,28 @@ def source_files(paths: Sequence[str], exclusions: Exclusions = NONE) -> tuple[s
     return tuple(found)
 
 
-def files_below(folder: str, exclusions: Exclusions = NONE) -> tuple[str, ...]:
-    """The CUDA files below a folder, in the order of their names."""
+def files_below(
+    folder: str, exclusions: Exclusions = NONE, tell: Tell = lambda folder, error: None
+) -> tuple[str, ...]:
+    """The CUDA files below a folder, in the order of their names; ``tell`` is told of each folder
+    that cannot be looked into."""
     top = Path(folder)
     levels = [_excluded(exclusions), *_above(absolute(folder))]
-    return tuple(sorted(_walk(top, levels)))
+    return tuple(sorted(_walk(top, levels, tell)))
 
 
 def _excluded(exclusions: Exclusions) -> _Level:
     return _level(absolute(exclusions.root), exclusions.patterns)
 
 
-def _walk(folder: Path, levels: Sequence[_Level]) -> Iterator[str]:
+def _walk(folder: Path, levels: Sequence[_Level], tell: Tell) -> Iterator[str]:
     whole = absolute(folder)
     levels = [*levels, *_own(whole)]
     try:
         entries = list(os.scandir(folder))
-    except OSError:
-        return  # a folder that may not be read; git passes over it as well
+    except OSError as error:
+        tell(folder, error)
+        return
     for entry in entries:
         path = folder / entry.name
         is_folder = entry.is_dir(follow_symlinks=False)
@@ -113,7 +118,7 @@ def _walk(folder: Path, levels: Sequence[_Level]) -> Iterator[str]:
         if not wanted or entry.name == ".git" or _ignored(whole / entry.name, is_folder, levels):
             continue
         if is_folder:
-            yield from _walk(path, levels)
+            yield from _walk(path, levels, tell)
         else:
             yield str(path)
 

@@ -100,8 +100,8 @@ class _Run:
             if not names and not self.databases[path].broken:
                 self.say(path, "warning", "it has no entry for a CUDA file that is not excluded")
         elif os.path.isdir(path):
-            names = [*files_below(path, self.exclusions), *self.compiled_below(path)]
-            if not names:
+            names = [*self.below(path), *self.compiled_below(path)]
+            if not names and not any(each.span.file == path for each in self.said):
                 self.say(path, "warning", NO_FILES)
         else:
             names = [path]
@@ -110,6 +110,19 @@ class _Run:
         for name in names:
             if self.builds.get(os.path.realpath(name), Build()) is not None:  # else it is lost
                 self.files.setdefault(os.path.abspath(name), name)
+
+    def below(self, folder: str) -> tuple[str, ...]:
+        """The CUDA files in ``folder``.  A part of it that cannot be looked into, such as the data
+        of a service, may have nothing to do with CUDA."""
+
+        def tell(place: Path, error: OSError) -> None:
+            message = f"cannot be looked into: {error.strerror}"
+            if place == Path(folder):
+                self.say(folder, "error", message)
+            else:
+                self.say(str(place), "warning", message)
+
+        return files_below(folder, self.exclusions, tell)
 
     def compiled_below(self, folder: str) -> list[str]:
         """Files of any name in ``folder`` that a database compiles as CUDA."""

@@ -41,6 +41,7 @@ INSTEAD: Mapping[str, Collection[str]] = {
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*|\[\d+\])*")  # as `dims.stride[1]`
 MACRO = re.compile(r"[^\W\d][\w$]*(\([\w\s,.]*\))?")
 _INTEGER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|\d+)")
+_BETWEEN = re.compile(r",(?![^(]*\))")  # commas that are in no parentheses
 _NUMBERS = re.compile(r"\d+([xX,]\d+){0,2}")
 
 
@@ -182,11 +183,11 @@ def parse_block(value: str | int | Sequence[int]) -> Dim3:
 
 
 def parse_sweep(text: str) -> tuple[Dim3, ...]:
-    """The blocks of ``block=32x8,16x16,256``."""
+    """The blocks of ``block=32x8,16x16,256`` or ``block=(32,8),256``."""
     name, equals, blocks = text.partition("=")
     if name.strip() != "block" or not equals or not blocks.strip():
         raise UsageError(f"sweep: {text!r} is not a list of blocks, such as block=32x8,16x16,256")
-    return tuple(dict.fromkeys(parse_block(block) for block in blocks.split(",")))
+    return tuple(dict.fromkeys(map(parse_block, _BETWEEN.split(blocks))))
 
 
 def parse_grid(value: str | int | Sequence[int]) -> Dim3:
@@ -196,7 +197,7 @@ def parse_grid(value: str | int | Sequence[int]) -> Dim3:
 
 def _dim3(option: str, value: str | int | Sequence[int], limit: Dim3) -> Dim3:
     if isinstance(value, str):
-        text = value.strip().removeprefix("(").removesuffix(")").replace(" ", "")
+        text = _inside(value.strip()).replace(" ", "")
         if not _NUMBERS.fullmatch(text):
             raise UsageError(f"{option}: {value!r} is no dimension; write 256, 32x8 or 32,8,1")
         sizes = [int(part) for part in re.split("[xX,]", text)]
@@ -214,6 +215,11 @@ def _dim3(option: str, value: str | int | Sequence[int], limit: Dim3) -> Dim3:
         if not 1 <= size <= most:
             raise UsageError(f"{option}: {axis} is {size}; it must be from 1 to {most}")
     return dim
+
+
+def _inside(text: str) -> str:
+    """``32,8`` of ``(32,8)``; a parenthesis without its partner stays."""
+    return text[1:-1] if text.startswith("(") and text.endswith(")") else text
 
 
 # --- names with values ------------------------------------------------------------------------

@@ -30,8 +30,18 @@ class Span:
         here = (self.file, self.line)
         return (here,) if self.body is None else (here, self.body)
 
+    @property
+    def at_line(self) -> str:
+        """File and line, to be shown."""
+        return f"{shown(self.file)}:{self.line}"
+
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
+        return f"{self.at_line}:{self.column}"
+
+
+def shown(path: str) -> str:
+    """A path as people read it: in one line, so that no name passes for a line of a report."""
+    return " ".join(path.splitlines())
 
 
 NOWHERE = Span("", 0, 0)

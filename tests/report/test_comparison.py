@@ -68,7 +68,11 @@ def test_no_kernels() -> None:
 
 @pytest.mark.parametrize(
     ("text", "blocks"),
-    [("block=256", [Dim3(256)]), ("block = 32x8,16x16, 32x8", [Dim3(32, 8), Dim3(16, 16)])],
+    [
+        ("block=256", [Dim3(256)]),
+        ("block = 32x8,16x16, 32x8", [Dim3(32, 8), Dim3(16, 16)]),
+        ("block=(32,8), (16,4,2),64", [Dim3(32, 8), Dim3(16, 4, 2), Dim3(64)]),
+    ],
 )
 def test_a_sweep(text: str, blocks: list[Dim3]) -> None:
     assert list(parse_sweep(text)) == blocks
@@ -101,6 +105,8 @@ def test_versions_side_by_side(tmp_path: Path) -> None:
     [
         (["--sweep", "grid=3"], 2, "list of blocks"),
         (["--sweep", "block=5000"], 2, "x is 5000"),
+        (["--sweep", "block=(32,8"], 2, "'(32' is no dimension"),
+        (["--sweep", "block=32,"], 2, "'' is no dimension"),
         (["--compare", "missing.cu"], 2, "no such file"),
     ],
 )

@@ -347,6 +347,24 @@ def test_four_floats_of_a_lane_one_by_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        # a block of 16x2 takes 256 bytes of each of two rows; of odd rows, every other one starts
+        # in the middle of a sector and touches one more
+        ("2 * n", "16 sectors each; 1 of 16 bytes would do, 16 sectors in all"),
+        ("n", "up to 17 sectors each; 1 of 16 bytes would do, up to 17 sectors in all"),
+    ],
+)
+def test_sectors_of_rows_that_may_start_in_the_middle_of_one(
+    row: str, message: str, tmp_path: Path
+) -> None:
+    body = f"for (int k = 0; k < 4; ++k) a[4 * (y * ({row}) + x) + k] = 0;"
+    code = plane("float *a, int n", body, "block(16,16) grid(8,8)")
+    (finding,) = findings(code, tmp_path, ["CC302"])
+    assert finding.message.endswith(message)
+
+
+@pytest.mark.parametrize(
     ("step", "message"),
     [
         # four float4 of a lane lie 64 bytes from those of the next: each takes a sector of its own
@@ -403,6 +421,11 @@ def test_sectors_are_promised_only_of_vectors_side_by_side(
             id="members of a float4, which the compiler joins",
         ),
         pytest.param(
+            "for (int k = 0; k < 4; ++k) atomicAdd(&a[4 * i + k], 1.0f);",
+            ["warning CC101"],
+            id="atomics",
+        ),
+        pytest.param(
             "o[i] = a[4 * i] + a[4 * i + 3];", ["warning CC101"] * 2, id="not side by side"
         ),
         pytest.param(
@@ -416,6 +439,31 @@ def test_neighbouring_elements(body: str, expected: list[str], tmp_path: Path) -
     assert said(line("float *o, float *a, int n", body), tmp_path) == expected
 
 
+@pytest.mark.parametrize(
+    ("element", "count", "advice"),
+    [
+        ("float", 4, "use a type of 16 bytes, such as float4"),
+        ("double", 2, "use a type of 16 bytes, such as double2"),
+        ("char", 4, "use a type of 4 bytes, such as char4"),
+        ("short", 4, "use a type of 8 bytes, such as short4"),
+        ("short", 8, "use a type of 16 bytes"),
+        ("unsigned int", 4, "use a type of 16 bytes"),
+    ],
+)
+def test_the_type_that_would_do(element: str, count: int, advice: str, tmp_path: Path) -> None:
+    code = line(f"{element} *a", f"for (int k = 0; k < {count}; ++k) a[{count} * i + k] = 0;")
+    (finding,) = findings(code, tmp_path, ["CC302"])
+    assert finding.advice == advice
+
+
+def test_members_of_an_aligned_struct_are_joined_by_the_compiler(tmp_path: Path) -> None:
+    body = "o[i] = q[2 * i].a + q[2 * i].b + q[2 * i].c + q[2 * i].d;"
+    for align, expected in (("__align__(16)", []), ("", ["CC302"])):
+        code = f"struct {align} Quad {{ float a, b, c, d; }};"
+        code += line("float *o, const Quad *q", body)
+        assert [f.rule for f in findings(code, tmp_path, ["CC302"])] == expected
+
+
 # --- CC303 --------------------------------------------------------------------------------------
 
 
@@ -427,6 +475,25 @@ def test_a_float3_is_three_requests_of_the_same_sectors(tmp_path: Path) -> None:
         "global load a[i]: 3 requests of 4 bytes per lane, 12 sectors each (36 where 12 would do)"
     )
     assert load.advice == "use float4, or an array per member"
+
+
+def test_later_requests_of_short_rows_find_their_sectors_too(tmp_path: Path) -> None:
+    # rows of 64 bytes: 2 sectors where they start at a multiple of 32 bytes, else 3
+    code = "struct Two { double a, b; };"
+    body, launch = "o[y * n + x] = a[y * n + x];", "block(4,8) grid(8,8) n=129"
+    code += plane("Two *o, const Two *a, int n", body, launch)
+    store, load = findings(code, tmp_path, CAUSES)
+    assert [f"{f.severity} {f.rule}" for f in (store, load)] == ["warning CC303", "note CC303"]
+    assert load.message.endswith("20 sectors each (40 where 16 would do)")
+
+
+def test_the_most_that_rows_of_float3_can_touch(tmp_path: Path) -> None:
+    # 16 lanes span 184 bytes: 6 sectors, or 7 from places such as 20 and 12 for two rows of n = 2
+    code = plane("float3 *o, int n, float3 v", "o[y * n + x] = v;", "block(16,16) grid(8,8)")
+    (store,) = findings(code, tmp_path, CAUSES)
+    assert store.message.endswith(
+        "3 requests of 4 bytes per lane, up to 14 sectors each (up to 42 where 12 would do)"
+    )
 
 
 @pytest.mark.parametrize(

@@ -241,6 +241,31 @@ def test_lanes_of_a_vector_access_that_a_condition_chooses(every: int, expected:
     assert [each for each in said(result) if each.endswith("CC301")] == expected
 
 
+def test_a_block_of_one_thread_has_no_neighbouring_lanes() -> None:
+    alone = access(
+        width=16,
+        kind="vector",
+        lane_stride_bytes=4,
+        sectors=exactly(1, 1),
+        sample_lanes=(0, *[None] * 31),
+    )
+    assert said(alone) == []
+
+
+@pytest.mark.parametrize(
+    ("guards", "reason"),
+    [
+        ((), "a misaligned vector access faults"),
+        (("i < n",), "a misaligned vector access faults where both run"),
+    ],
+)
+def test_why_lanes_cannot_be_aligned(guards: tuple[str, ...], reason: str) -> None:
+    lanes = tuple(4 * lane for lane in range(32))
+    result = access(width=16, kind="vector", lane_stride_bytes=4, guards=guards, sample_lanes=lanes)
+    (finding,) = rules.check(kernel(result))
+    assert finding.reason == f"two neighbouring lanes cannot both be aligned, and {reason}"
+
+
 def test_a_member_of_an_aligned_struct_is_not_aligned(tmp_path: Path) -> None:
     text = """
 struct __align__(16) Pair { float head, tail[7]; };
@@ -257,27 +282,36 @@ __global__ void k(float2 *out, const Pair *in)
 
 
 @pytest.mark.parametrize(
-    ("first", "certainty", "expected"),
+    ("first", "facts", "expected"),
     [
-        (0, "exact", []),
-        (48, "exact", []),
-        (4, "exact", ["warning CC301"]),
-        (4, "exact-symbolic", []),  # a move of all lanes by an unknown parameter may align them
+        (0, {}, []),
+        (48, {}, []),
+        (4, {}, ["warning CC301"]),
+        # a move of all lanes by an unknown parameter may align them
+        (4, {"certainty": "exact-symbolic"}, []),
+        (4, {"space": "shared"}, []),  # nobody said where the array itself starts
+        (4, {"kind": "async"}, []),  # cp.async is refused by the compiler
     ],
 )
 def test_vector_accesses_that_start_where_they_must_not(
-    first: int, certainty: str, expected: list[str]
+    first: int, facts: dict[str, Any], expected: list[str]
 ) -> None:
+    lanes = tuple(first + 16 * lane for lane in range(32))
+    values: dict[str, Any] = {"kind": "vector", "lane_stride_bytes": 16, "sample_lanes": lanes}
+    result = access(width=16, op=Op.STORE, **values | facts)
+    assert said(result) == expected
+
+
+def test_the_start_is_that_of_the_first_lane_that_runs() -> None:
     result = access(
         width=16,
         kind="vector",
-        op=Op.STORE,
         lane_stride_bytes=16,
-        certainty=certainty,
-        sectors=exactly(16, 16),
-        sample_lanes=tuple(first + 16 * lane for lane in range(32)),
+        guards=("i > 0",),
+        sample_lanes=(None, *(4 + 16 * lane for lane in range(1, 32))),
     )
-    assert said(result) == expected
+    (finding,) = rules.check(kernel(result))
+    assert "it starts 4 bytes behind a multiple of 16" in finding.message
 
 
 def test_accesses_lost_for_one_reason_are_one_finding() -> None:
@@ -288,6 +322,25 @@ def test_accesses_lost_for_one_reason_are_one_finding() -> None:
         "global load in[threadIdx.x * n] and 1 more access: not analysed",
         "global load in[threadIdx.x * n]: not analysed",
     ]
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        # rows of a block, which may start between two sectors
+        ({"pattern": "irregular", "lane_stride_bytes": None, "sectors": Count(32, 34, None, 16)},
+         "at least 32 sectors per warp, 16 would do (at least 2x)"),
+        ({"pattern": "strided", "lane_stride_bytes": "4*n", "sectors": Count(1, 32, None, 4)},
+         "up to 32 sectors per warp, 4 would do (up to 8x)"),
+        ({"pattern": "irregular", "lane_stride_bytes": None, "sectors": Count(1, 34, 32.5, 16)},
+         "32.5 sectors per warp, 16 would do (2.03x)"),
+        ({"pattern": "irregular", "lane_stride_bytes": None, "sectors": Count(32, 32, None, 16)},
+         "32 sectors per warp, 16 would do (2x)"),
+    ],
+)  # fmt: skip
+def test_a_number_that_is_not_the_only_one_says_so(facts: dict[str, Any], words: str) -> None:
+    (finding,) = rules.check(kernel(access(**facts)))
+    assert finding.message.partition(": ")[2].startswith(words)
 
 
 def test_rows_that_use_one_address_each_are_not_all_lanes() -> None:
@@ -305,6 +358,7 @@ __global__ void k(float *out, const float *in, int shift)
     BODY
 }
 """
+LOOP = "for (int k = 0; k < {}; k++) out[i] += p[{}];"
 
 
 @pytest.mark.parametrize(
@@ -321,6 +375,18 @@ __global__ void k(float *out, const float *in, int shift)
                      id="stores, which go one by one"),
         pytest.param("out[i] = p[2 * i]; if (shift > 9) out[i] += p[2 * i + 1];", ["warning"] * 2,
                      id="one of them under a condition"),
+        pytest.param(LOOP.format(4, "4 * i + k"), ["note"], id="a loop over all of them"),
+        pytest.param(LOOP.format(4, "4 * i - k"), ["note"], id="backwards"),
+        pytest.param(LOOP.format(3, "4 * i + k"), ["note"], id="over three of four"),
+        pytest.param("for (int k = 0; k < 4; k++) for (int r = 0; r < 3; r++) out[i] += "
+                     "p[4 * i + k];", ["note"], id="a loop inside that moves nothing"),
+        pytest.param(LOOP.format(2, "4 * i + k"), ["warning"], id="over two of four"),
+        pytest.param(LOOP.format(5, "2 * i + k"), ["note"], id="over those of other lanes, too"),
+        pytest.param(LOOP.format(16, "16 * i + k"), ["note"], id="over 64 bytes"),
+        pytest.param(LOOP.format(17, "17 * i + k"), ["warning"], id="over 68 bytes"),
+        pytest.param(LOOP.format(4, "4 * i + 5 * k"), ["warning"], id="with longer steps"),
+        pytest.param(LOOP.format("shift", "4 * i + k"), ["warning"], id="over who knows how many"),
+        pytest.param(LOOP.format(4, "4 * i + k * shift"), ["warning"], id="with unknown steps"),
     ],
 )  # fmt: skip
 def test_loads_whose_neighbours_take_the_rest(

@@ -66,6 +66,7 @@ def test_reports(block: Dim3, severity: str, words: str) -> None:
     (finding,) = check(Launch(block, Dim3(64), "host", file=PATH, line=20, column=5))
     assert (str(finding.severity), finding.message) == (severity, f"flip: {words}")
     assert finding.span == Span(PATH, 20, 5), "where the block is written"
+    assert finding.ratio == -(-block.size // 32) * 32 / block.size
 
 
 def test_a_block_of_the_command_line_is_said_at_the_kernel() -> None:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from analysed import findings, said
+from coalescecheck import rules
+from coalescecheck.analysis import AccessResult, ArrayTraffic, Total, Touched
+from coalescecheck.findings import Finding
+from hand_made import access, kernel
 
 KERNEL = """
 // coalescecheck: block(16,16) grid(8,8) n=128
@@ -79,3 +84,51 @@ def test_the_window_of_a_filter(tmp_path: Path) -> None:
     (finding,) = findings(tmp_path, text(body), "CC108")
     # 25 loads of 8 warps and 4 sectors; 20 rows of 20 floats that start at a multiple of 64 bytes
     assert "each of the 60 sectors it needs of a about 13 times" in finding.message
+
+
+def traffic(**facts: Any) -> ArrayTraffic:
+    """Of the 16x16 blocks of ``hand_made.kernel``, which each load 64 sectors eight times."""
+    values: dict[str, Any] = {
+        "name": "in",
+        "requested": Total(1 << 22, 1 << 22),
+        "unique": None,
+        "reads": Touched(64.0, 64.0, 64.0),
+        "writes": Touched(0.0, 0.0, 0.0),
+        "needed": Total(256 * 64 * 8, 256 * 64 * 8),
+    }
+    return ArrayTraffic(**values | facts)
+
+
+def checked(*loads: AccessResult, **facts: Any) -> list[Finding]:
+    analysis = kernel(*loads, array_traffic=(traffic(**facts),))
+    return list(rules.check(analysis, rules.select(("CC108",), ())))
+
+
+@pytest.mark.parametrize(
+    ("facts", "found"),
+    [
+        ({}, 1),
+        ({"needed": Total(256 * 64 * 8 - 1, 256 * 64 * 8 - 1)}, 0),  # less than eight times
+        ({"needed": Total(256 * 64 * 8, None)}, 0),
+        ({"reads": None}, 0),
+        ({"writes": None}, 0),
+        ({"writes": Touched(1.0, 1.0, 1.0)}, 0),
+        ({"reads": Touched(32.0, 32.0, 32.0)}, 0),
+        ({"reads": Touched(32.5, 32.5, 32.5)}, 1),
+        ({"name": "other"}, 0),
+    ],
+)
+def test_what_is_known_of_the_array(facts: dict[str, Any], found: int) -> None:
+    assert len(checked(access(), **facts)) == found
+
+
+def test_the_load_of_most_requests_is_named_of_those_that_repeat() -> None:
+    loads = [
+        access(0, index="in[0]", requests=900, pattern="broadcast"),
+        access(1, index="in[1]", requests=64),
+        access(2, index="in[2]", requests=65),
+        access(3, index="in[3]", requests=None),
+    ]
+    (finding,) = checked(*loads)
+    assert finding.message.startswith("global load in[2]: a block loads each of the 64 sectors")
+    assert checked(loads[0]) == []

@@ -67,6 +67,12 @@ def test_silent_on(body: str, tmp_path: Path) -> None:
             id="four lanes on each of eight counters",
         ),
         pytest.param(
+            "atomicAdd(&s[t / 2], 1);",
+            "warning",
+            "2 wavefronts per warp, 1 would do (2x); up to 2 lanes update one word",
+            id="two neighbours on each counter",
+        ),
+        pytest.param(
             "atomicAdd(&s[t % 32 * 32], 1);",
             "warning",
             "32 wavefronts per warp, 1 would do (32x); up to 32 lanes update different words of "

@@ -76,6 +76,42 @@ def test_silent_on(result: Any) -> None:
             id="a 17-word pitch in a block of 16 x 16",
         ),
         pytest.param(
+            shared(exactly(3, 1), lane_stride_bytes=68),
+            "warning CC201",
+            id="three rows of the block in one bank",
+        ),
+        pytest.param(
+            shared(Count(1, 32, None, 1), lane_stride_bytes="4*n"),
+            "note CC201",
+            id="a pitch that is not known, and most often odd",
+        ),
+        pytest.param(
+            shared(Count(1, 4, None, 1), lane_stride_bytes=16),
+            "warning CC201",
+            id="lanes that are not known, a step that is",
+        ),
+        pytest.param(
+            shared(exactly(3, 2), width=8, lane_stride_bytes=-24),
+            "note CC201",
+            id="doubles three apart visit every bank too",
+        ),
+        pytest.param(
+            shared(exactly(4, 2), width=8, lane_stride_bytes=16),
+            "warning CC201",
+            id="every second double",
+        ),
+        pytest.param(
+            # what starts in the middle of a vector faults: no conflict that can happen
+            shared(Count(4, 8, None, 4), width=16, lane_stride_bytes=16),
+            "note CC201",
+            id="vectors side by side whose start is not known",
+        ),
+        pytest.param(
+            shared(exactly(2, 1), width=2, lane_stride_bytes=6),
+            "warning CC201",
+            id="narrower than a bank",
+        ),
+        pytest.param(
             shared(exactly(2, 1), lane_stride_bytes=None),
             "warning CC201",
             id="a stride within each row of the block",
@@ -92,9 +128,31 @@ def test_reports(result: Any, expected: str) -> None:
     assert [f"{f.severity} {f.rule}" for f in rules.check(kernel(result))] == [expected]
 
 
-def test_the_reason_counts_the_banks() -> None:
-    (finding,) = rules.check(kernel(shared(exactly(8, 1), lane_stride_bytes=32)))
-    assert finding.reason == "a step of 8 words visits only 4 banks of 32"
+@pytest.mark.parametrize(
+    ("result", "reason"),
+    [
+        (
+            shared(exactly(8, 1), lane_stride_bytes=32),
+            "a step of 8 words visits only 4 banks of 32",
+        ),
+        (shared(exactly(2, 1), lane_stride_bytes=-68), "rows of the block overlap in some banks"),
+        (
+            shared(Count(1, 32, None, 1), lane_stride_bytes="4*n"),
+            "it hangs on the step of 4*n bytes: odd numbers of words visit every bank",
+        ),
+        (
+            shared(exactly(16, 2), width=8, lane_stride_bytes=64, bank_conflict_degree=(8, 8)),
+            "up to 8 lanes want different words of one bank",
+        ),
+        (
+            shared(exactly(2, 1), width=2, lane_stride_bytes=6, bank_conflict_degree=(1, 2)),
+            "up to 2 lanes want different words of one bank",
+        ),
+    ],
+)
+def test_the_reason_counts_the_banks(result: Any, reason: str) -> None:
+    (finding,) = rules.check(kernel(result))
+    assert finding.reason == reason
 
 
 @pytest.mark.parametrize(

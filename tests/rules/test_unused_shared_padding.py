@@ -40,6 +40,11 @@ FLAT = "float *flat = &tile[0][0]; "
         pytest.param("float tile[10][34]", "tile[y + 1][x + 1] = 1.0f;", id="a halo"),
         pytest.param("float tile[1056]", "tile[y * 32 + x] = 1.0f;", id="declared without rows"),
         pytest.param(
+            TILE + "; __shared__ float other[1024]",
+            FLAT + "flat[t] = other[t * 4 % 1024];",
+            id="conflicts of another array",
+        ),
+        pytest.param(
             "float tile[2][300]", "tile[0][t] = 1.0f; tile[0][t + 256 % n] = 1.0f;", id="buffers"
         ),
     ],

@@ -256,8 +256,8 @@ class WarpOp:
 
     ``op``: ``shfl`` (args value, source lane, width), ``shfl_up``/``shfl_down``/``shfl_xor``
     (value, delta, width), ``ballot``/``any``/``all`` (predicate, mask if given), ``activemask``
-    (), ``reduce_add`` … (value, mask), ``block_count``/``block_and``/``block_or``
-    (__syncthreads_count …).
+    (), ``reduce_add`` … (value, mask), ``reduce`` (value, combined in some way),
+    ``block_count``/``block_and``/``block_or`` (__syncthreads_count …).
     """
 
     var: Var

@@ -101,10 +101,21 @@ def _match(request: Request) -> Value:
     return Scalar(UINT, request.undefined(ir.U32, "computed from the lanes that match"))
 
 
-def _of_group(request: Request, uniform: bool) -> Value:
+_OF_A_GROUP = "taken from the lanes of a cooperative group"
+
+
+def _of_lanes(request: Request) -> Value:
     """What the front end cannot put in terms of a warp: values of some lanes, or which they are."""
     request.values()
-    return request.unknown("taken from the lanes of a cooperative group", uniform=uniform)
+    return request.unknown(_OF_A_GROUP)
+
+
+def _of_warp(request: Request) -> Value:
+    """What all lanes of a warp have together, however their values are combined."""
+    value = request.value(0)
+    if isinstance(value, Scalar) and isinstance(value.type, Number):
+        return _warp_value(request, "reduce", (value.expr,), value.type)
+    return request.unknown(_OF_A_GROUP, uniform=True)
 
 
 def _nothing(request: Request) -> Value:
@@ -144,8 +155,8 @@ def table() -> dict[str, Handler]:
         "__grid_sync": partial(_barrier, scope="grid"),
         "__cg_sync": partial(_barrier, scope="unknown"),
         "__activemask": _active_mask,
-        "__cg_of_lanes": partial(_of_group, uniform=False),
-        "__cg_of_warp": partial(_of_group, uniform=True),
+        "__cg_of_lanes": _of_lanes,
+        "__cg_of_warp": _of_warp,
         "__match_any_sync": _match,
         "__match_all_sync": _match,
         "clock": partial(_clock, type_=ir.I32),

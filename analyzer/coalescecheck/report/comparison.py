@@ -54,7 +54,7 @@ def changes(before: Sequence[KernelAnalysis], after: Sequence[KernelAnalysis]) -
 
 def _table(titles: Sequence[str], kernels: Sequence[KernelAnalysis | None]) -> str:
     first = next(kernel for kernel in kernels if kernel is not None)
-    heading = f"{first.name}{wording.template(first)}  {first.span.file}:{first.span.line}"
+    heading = f"{first.name}{wording.template(first)}  {first.span.at_line}"
     rows = [["line", "access", "kind", "unit", *titles, ""]]
     accesses = [[] if kernel is None else list(kernel.accesses) for kernel in kernels]
     rows += [_row(results) for results in _matched(accesses)]

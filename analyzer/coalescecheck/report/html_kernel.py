@@ -53,7 +53,7 @@ def kernel_section(anchor: str, kernel: KernelAnalysis, file: FileReport) -> Mar
 
 def _facts(kernel: KernelAnalysis) -> Markup:
     facts = [
-        ("where", f"{kernel.span.file}:{kernel.span.line}"),
+        ("where", kernel.span.at_line),
         ("launch", launch_text(kernel)),
     ]
     if kernel.params:

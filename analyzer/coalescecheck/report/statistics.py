@@ -15,6 +15,7 @@ from typing import Any
 from coalescecheck.analysis import KernelAnalysis
 from coalescecheck.report.model import FileReport
 from coalescecheck.report.plain import plain
+from coalescecheck.source import shown
 
 STATUSES = ("analysed", "partial", "failed")  # from best to worst
 CERTAINTIES = ("exact", "exact-symbolic", "data-dependent", "bounded", "unknown")
@@ -154,7 +155,7 @@ def _time(seconds: list[tuple[float, str]], kernels: int) -> Iterator[str]:
         line += f", {1000 * total / kernels:.0f} ms a kernel"
     yield line
     for spent, path in sorted(seconds, reverse=True)[:3]:
-        yield f"           {spent:.1f} s  {path}"
+        yield f"           {spent:.1f} s  {shown(path)}"
 
 
 def _ranked(counts: Counter[str]) -> str:

@@ -137,7 +137,7 @@ def _place(result: AccessResult, kernel: KernelAnalysis) -> str:
     """``line:column``, with the file where it is not the kernel's own."""
     span = result.access.span
     short = f"{span.line}:{span.column}"
-    return short if span.file == kernel.span.file else f"{span.file}:{short}"
+    return short if span.file == kernel.span.file else str(span)
 
 
 def _is_wasteful(count: Count | None, result: AccessResult) -> bool:

@@ -29,6 +29,7 @@ from coalescecheck.report.model import (
 )
 from coalescecheck.report.plain import plain
 from coalescecheck.report.tables import INDENT, access_tables, details
+from coalescecheck.source import shown
 
 COLOURS = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold cyan"}
 SOURCES = {
@@ -78,7 +79,7 @@ def _file(file: FileReport, width: int) -> Iterator[RenderableType]:
 
 def _kernel(kernel: KernelAnalysis, width: int) -> Iterator[RenderableType]:
     title = Text(f"{kernel.name}{wording.template(kernel)}", "bold")
-    yield title.append(f"  {kernel.span.file}:{kernel.span.line}", "dim not bold")
+    yield title.append(f"  {kernel.span.at_line}", "dim not bold")
     yield _facts(kernel)
     for table in access_tables(kernel, width):
         yield Text()
@@ -120,7 +121,7 @@ def launch_text(kernel: KernelAnalysis) -> str:
     grid = f"grid {wording.dims(launch.grid)}" if launch.grid else "grid unknown"
     source = SOURCES.get(launch.source, launch.source)
     own = launch.file in ("", kernel.span.file)
-    place = f"line {launch.line}" if own else f"{launch.file}:{launch.line}"
+    place = f"line {launch.line}" if own else f"{shown(launch.file)}:{launch.line}"
     return f"{block}, {grid} ({source}{f', {place}' if launch.line else ''})"
 
 

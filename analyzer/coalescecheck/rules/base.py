@@ -115,24 +115,30 @@ A run: `--ignore {code}`. What is there already: `--write-baseline FILE`, then `
 class Excess:
     """What an access costs against the least that would do, in sectors or wavefronts.
 
-    ``bound`` is set where ``actual`` is the most it can cost and not what it does cost.
+    ``bound`` is set where ``actual`` is the most it can cost and not what it does cost, ``least``
+    where it is the least.
     """
 
     actual: float
     ideal: float
     bound: bool
+    least: bool = False
 
     @property
     def ratio(self) -> float:
         return self.actual / self.ideal
 
+    @property
+    def to(self) -> str:
+        """What goes before a number that is the most there can be, or the least."""
+        return "up to " if self.bound else "at least " if self.least else ""
+
     def text(self, unit: str, result: AccessResult) -> str:
         """``32 sectors per warp, 4 would do (8x)``."""
-        to = "up to " if self.bound else ""
         per = "warp" if result.requests_per_access == 1 else "request"
         return (
-            f"{to}{wording.plural(self.actual, unit)} per {per}, "
-            f"{wording.number(self.ideal)} would do ({to}{wording.number(self.ratio)}x)"
+            f"{self.to}{wording.plural(self.actual, unit)} per {per}, "
+            f"{wording.number(self.ideal)} would do ({self.to}{wording.number(self.ratio)}x)"
         )
 
 
@@ -150,7 +156,7 @@ def excess(result: AccessResult, count: Count | None) -> Excess | None:
         return Excess(count.max, count.ideal, bound=False)
     if result.pattern == "strided":
         return Excess(count.max, count.ideal, bound=True)
-    return Excess(count.min, count.ideal, bound=False)
+    return Excess(count.min, count.ideal, bound=False, least=True)
 
 
 def severity_of(ratio: float) -> Severity | None:

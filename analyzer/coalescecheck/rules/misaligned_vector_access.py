@@ -52,10 +52,10 @@ class MisalignedVectorAccess(Rule):
 
     def check(self, analysis: KernelAnalysis) -> Iterator[Finding]:
         for result in analysis.accesses:
-            width = max((piece.width for piece in result.access.pieces), default=0)
             stride = result.lane_stride_bytes
-            if result.access.kind not in KINDS or not isinstance(stride, int) or width == 0:
+            if result.access.kind not in KINDS or not isinstance(stride, int):
                 continue
+            width = max(piece.width for piece in result.access.pieces)
             if stride % width == 0:
                 yield from self._started(analysis, result, width)
                 continue

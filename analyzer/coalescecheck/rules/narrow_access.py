@@ -100,8 +100,9 @@ class NarrowAccess(Rule):
             return None
         if first.access.op == "load" and _fills_sectors(chunk):
             severity = Severity.NOTE  # the later requests find all their sectors in L1
-        needed = chunk.requests * cost.ideal  # what vectors side by side touch
-        total = f", {wording.plural(needed, 'sector')} in all" if _is_gapless(chunk) else ""
+        sectors = cost.to + wording.plural(cost.actual, "sector")
+        # an aligned vector lies in the sector of each of its elements
+        total = f", {sectors} in all" if _is_gapless(chunk) else ""
         more = f" and {wording.plural(len(others), 'neighbour')}" if others else ""
         return self.finding(
             analysis,
@@ -109,7 +110,7 @@ class NarrowAccess(Rule):
             severity,
             f"{wording.what(first)}{more}: {chunk.requests} requests of "
             f"{wording.plural(first.width_bytes, 'byte')} per lane, "
-            f"{wording.plural(cost.actual, 'sector')} each; "
+            f"{sectors} each; "
             f"{chunk.wide} of {chunk.vector} bytes would do{total}",
             reason=f"each lane takes {chunk.length} neighbouring bytes, which start at a multiple "
             f"of {chunk.vector}",
@@ -133,7 +134,6 @@ def _may_be_wider(result: AccessResult) -> bool:
         and result.requests != 0
         and result.certainty in ("exact", "exact-symbolic")
         and isinstance(stride, int)
-        and abs(stride) > result.width_bytes
     )
 
 

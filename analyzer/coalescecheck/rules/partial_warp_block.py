@@ -66,7 +66,6 @@ class PartialWarpBlock(Rule):
         warps = -(-block.size // WARP_SIZE)
         lanes = warps * WARP_SIZE
         severity = severity_of(lanes / block.size)
-        verb = "runs" if lanes - block.size == 1 else "run"
         if severity is None:
             return
         yield Finding(
@@ -75,7 +74,7 @@ class PartialWarpBlock(Rule):
             span=_place(analysis, launch),
             kernel=analysis.name,
             message=f"{analysis.name}: {_size(block)} in {wording.plural(warps, 'warp')}: "
-            f"{lanes - block.size} of {lanes} lanes never {verb}",
+            f"{lanes - block.size} of {lanes} lanes never run",
             reason="the last warp of a block is filled up with lanes that have no thread",
             advice="make the number of threads per block a multiple of 32",
             ratio=lanes / block.size,
@@ -93,6 +92,6 @@ def _size(block: Dim3) -> str:
 
 def _place(analysis: KernelAnalysis, launch: Launch) -> Span:
     """Where the block is written, or the kernel where it is written nowhere in the source."""
-    if launch.source in ("comment", "host") and launch.line:
+    if launch.line:
         return Span(launch.file, launch.line, launch.column)
     return analysis.span

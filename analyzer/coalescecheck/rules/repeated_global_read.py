@@ -99,4 +99,4 @@ def _times(traffic: ArrayTraffic, blocks: int) -> float | None:
 
 
 def _reads(result: AccessResult, array: str) -> bool:
-    return result.array == array and result.access.op == "load" and result.pattern != "broadcast"
+    return result.array == array and result.pattern != "broadcast"

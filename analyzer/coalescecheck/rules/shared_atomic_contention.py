@@ -69,7 +69,7 @@ class SharedAtomicContention(Rule):
     def check(self, analysis: KernelAnalysis) -> Iterator[Finding]:
         for result in analysis.accesses:
             cost = excess(result, result.wavefronts)
-            if result.space != "shared" or result.access.op != "atomic" or cost is None:
+            if result.access.op != "atomic" or cost is None:  # of shared memory: others have none
                 continue
             severity = _severity(analysis, result, cost)
             if severity is None:

@@ -68,12 +68,13 @@ class SharedBankConflict(Rule):
 
     ## Limits
     8- and 16-byte accesses need 2 and 4 wavefronts without any conflict, and are judged against
-    that. The count is of the access as written; the compiler may merge neighbouring accesses of
-    an unrolled loop into wider ones. A conflict of two lanes that only meet where two rows of a
-    block overlap is a note, and so are conflicts that are less than a hundredth of the kernel's
-    wavefronts, and those of the members of one of CUDA's vector types that are all used, side by
-    side: a compiler may join them. Where the step is not known, the most it can cost is a note:
-    give the sizes. Atomics are CC203's.
+    that. The count is of the access as written; the compiler may merge neighbouring accesses of an
+    unrolled loop into wider ones. A conflict of two lanes whose step visits every bank, so that
+    they only meet where two rows of a block overlap or the start of a vector is not known, is a
+    note, and so are conflicts that are less than a hundredth of the kernel's wavefronts, and those
+    of the members of one of CUDA's vector types that are all used, side by side: a compiler may
+    join them. Where the step is not known, the most it can cost is a note: give the sizes. Atomics
+    are CC203's.
     """
 
     code, slug, severity = "CC201", "shared-bank-conflict", Severity.WARNING
@@ -129,11 +130,12 @@ def _words(result: AccessResult) -> int | None:
 
 
 def _step_visits_every_bank(result: AccessResult) -> bool:
-    """Whether the lanes of one row of the block cannot be to blame for a conflict."""
-    words = _words(result)
-    if words is None:
-        return result.lane_stride_bytes is None and result.pattern != "strided"
-    return words % 2 == 1
+    """Whether the lanes of one row of the block cannot be to blame for a conflict: they are an odd
+    number of elements apart, of any width that a wavefront serves in parts."""
+    stride, width = result.lane_stride_bytes, result.width_bytes
+    if isinstance(stride, int):
+        return width >= BANK_BYTES and stride % (2 * width) == width
+    return stride is None and result.pattern != "strided"
 
 
 def _reason(result: AccessResult, cost: Excess) -> str:

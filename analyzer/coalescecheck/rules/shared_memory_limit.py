@@ -12,8 +12,6 @@ from coalescecheck.findings import Finding, Severity
 from coalescecheck.rules.base import Rule
 from coalescecheck.source import NOWHERE, Span
 
-KNOWN = ("cli", "comment", "config", "host")  # launches that are not assumed
-
 
 class _Static(NamedTuple):
     """An array of constant size: its bytes, how it is declared, and where."""
@@ -79,7 +77,7 @@ class SharedMemoryLimit(Rule):
         static = _read(analysis)
         fixed = sum(array.size for array in static)
         launch = analysis.launch
-        asked = (launch.shared_bytes or 0) if launch.source in KNOWN else 0
+        asked = launch.shared_bytes or 0
         most = ARCHS[analysis.arch].max_shared_bytes
         if fixed > STATIC_SHARED_BYTES:
             names = ", ".join(array.declared for array in static)

@@ -67,15 +67,15 @@ class SplitAccess(Rule):
             if result.access.op == "load" and _shares_sectors(result, cost):
                 severity = Severity.NOTE  # the later requests find all their sectors in L1
             count, width = result.requests_per_access, result.width_bytes
-            all_sectors = wording.number(count * cost.actual)
+            sectors = cost.to + wording.plural(cost.actual, "sector")
+            in_all = cost.to + wording.number(count * cost.actual)
             yield self.finding(
                 analysis,
                 result,
                 severity,
                 f"{wording.what(result)}: {count} requests of "
                 f"{wording.plural(width, 'byte')} per lane, "
-                f"{wording.plural(cost.actual, 'sector')} each ({all_sectors} where "
-                f"{wording.number(count * cost.ideal)} would do)",
+                f"{sectors} each ({in_all} where {wording.number(count * cost.ideal)} would do)",
                 reason=f"{result.access.element} has {size} bytes and the alignment of "
                 f"{width}, so no wider access is possible",
                 advice=_advice(result, size),

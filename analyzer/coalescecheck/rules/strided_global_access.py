@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from coalescecheck import wording
-from coalescecheck.analysis import AccessResult, KernelAnalysis
+from coalescecheck.analysis import AccessResult, KernelAnalysis, Motion
 from coalescecheck.arch import LINE_BYTES, SECTOR_BYTES
 from coalescecheck.findings import Finding, Severity
 from coalescecheck.launch import WARP_SIZE
@@ -25,6 +25,7 @@ _ONE_OF_SEVERAL = re.compile(r"[\w.]+(\[\d+\])+")
 _NAME = re.compile(r"[^\W\d]\w*")
 _LEAST = re.compile(r"[\w.\[\]]+ >= (?![01]$)\d+")
 LINE_SECTORS = 4  # a 128-byte line, which the caches look up as one
+SHORT = 64  # bytes between lanes: those of longer rows may have left L1 before they are used
 
 
 class StridedGlobalAccess(Rule):
@@ -72,10 +73,10 @@ class StridedGlobalAccess(Rule):
     a sector in a cache, so that less comes from DRAM than the count says. A warning starts at
     twice the ideal, a note at a tenth more; it is a note too where lanes have no common step, or
     those of a row use one address, and waste less than a 128-byte line, where neighbouring loads
-    take most of the rest, where the waste is less than a hundredth of what the kernel moves, and
-    where L1 surely finds the rest of the sectors again. Data-dependent indices are never judged,
-    nor is a step that is one of an array of them (`t.strides[2]`), of which the innermost is most
-    often 1, until `--param` gives it.
+    or the next iterations of a loop take most of the rest, where the waste is less than a
+    hundredth of what the kernel moves, and where L1 surely finds the rest of the sectors again.
+    Data-dependent indices are never judged, nor is a step that is one of an array of them
+    (`t.strides[2]`), of which the innermost is most often 1, until `--param` gives it.
     """
 
     code, slug, severity = "CC101", "strided-global-access", Severity.WARNING
@@ -132,21 +133,31 @@ def _step_name(result: AccessResult) -> str:
 
 
 def _neighbours_use_the_rest(analysis: KernelAnalysis, result: AccessResult) -> bool:
-    """Whether loads beside this one take most of what lies between its lanes, at one time with
-    it, so that they find it in L1."""
+    """Whether loads beside this one, or its own in the next iterations, take most of what lies
+    between its lanes, at one time with it, so that they find it in L1."""
     stride, here = result.lane_stride_bytes, result.motion
     if here is None or not isinstance(stride, int) or not 0 < abs(stride) <= LINE_BYTES:
         return False
     if result.access.op != "load":
         return False
     used = {
-        (r.motion.offset + byte) % abs(stride)
+        (r.motion.offset + step + byte) % abs(stride)
         for r in analysis.accesses
         if r.access.op == "load" and r.requests != 0 and r.guards == result.guards
         if r.motion is not None and r.motion.group == here.group and r.loops == result.loops
+        for step in _iterated(here, abs(stride))
         for byte in range(r.width_bytes)
     }
     return 2 * len(used) > abs(stride)
+
+
+def _iterated(motion: Motion, stride: int) -> Sequence[int]:
+    """How far the iterations of the loop that moves an address take it, inside of ``stride``."""
+    moving = [at for at, step in enumerate(motion.loops) if step != 0]
+    step, trips = (motion.loops[moving[-1]], motion.trips[moving[-1]]) if moving else (0, 1)
+    if not isinstance(step, int) or trips is None or not 0 < abs(step) < stride <= SHORT:
+        return (0,)
+    return range(0, step * min(trips, stride // abs(step)), step)
 
 
 def _reason(analysis: KernelAnalysis, result: AccessResult) -> str:

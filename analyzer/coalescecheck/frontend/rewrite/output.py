@@ -19,7 +19,8 @@ PART = "__part"  # behind the name of a type: of a part of it
 _KEYWORDS = frozenset(
     (
         "restrict _Alignas _Alignof _Atomic _Bool _Complex _Generic _Imaginary _Noreturn "
-        "_Static_assert _Thread_local typeof typeof_unqual offsetof inline register asm "
+        "_Static_assert _Thread_local alignas alignof typeof typeof_unqual offsetof inline "
+        "register asm "
         "threadIdx blockIdx blockDim gridDim true false nullptr"
     ).split()
 )

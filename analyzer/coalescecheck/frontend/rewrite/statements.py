@@ -17,7 +17,7 @@ from coalescecheck.frontend.rewrite.aliasing import returned_names
 from coalescecheck.frontend.rewrite.body import FunctionWriter
 from coalescecheck.frontend.rewrite.emit import INDENT, Mark, Piece, joined
 from coalescecheck.frontend.rewrite.env import Env, Local
-from coalescecheck.frontend.rewrite.ex import ASSIGN, PRIMARY, UNARY, Ex
+from coalescecheck.frontend.rewrite.ex import ASSIGN, BINARY, PRIMARY, UNARY, Ex, literal
 from coalescecheck.frontend.rewrite.output import c_name
 from coalescecheck.frontend.rewrite.syntax import text
 
@@ -379,12 +379,31 @@ class Statements:
         if value is None:
             writer.line((mark, "default: ;"))
         else:
-            ex = self._s.expressions.emit(value, env)
-            writer.line((mark, "case ", ex.piece, ": ;"))
+            writer.line((mark, "case ", self._label(value, env), ": ;"))
         writer.depth += 1
         for item in node.named_children:
             if item != value:
                 self.statement(item, env, writer)
+
+    def _label(self, node: Node, env: Env) -> Piece:
+        """The value of a label, or GNU's ``0 ... 3``, which is read as ``0 || 3``."""
+        ends = self.ends_of_range(node)
+        if ends is None:
+            return self._s.expressions.emit(node, env).piece
+        low, high = (self._end_of_range(end, env) for end in ends)
+        return (low, " ... ", high)
+
+    def ends_of_range(self, label: Node) -> tuple[Node, Node] | None:
+        """The ends of a label that is a range."""
+        sign = label.child_by_field_name("operator")
+        low, high = label.child_by_field_name("left"), label.child_by_field_name("right")
+        if sign is None or low is None or high is None or self._s.original(sign) != "..":
+            return None
+        return low, high
+
+    def _end_of_range(self, node: Node, env: Env) -> Piece:
+        ex = self._s.expressions.emit(node, env)
+        return ex.at(BINARY["||"] + 1) if ex.value is None else literal(ex.value).piece
 
     # -- loops --------------------------------------------------------------------------
 

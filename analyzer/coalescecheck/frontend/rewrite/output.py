@@ -28,9 +28,9 @@ _KEYWORDS = frozenset(
 
 _C_WORDS = frozenset(
     (
-        "auto break case char const continue default do double else enum extern float for goto if "
-        "int long return short signed sizeof static struct switch typedef union unsigned void "
-        "volatile while"
+        "auto bool break case char const continue default do double else enum extern float for "
+        "goto if int long return short signed sizeof static struct switch typedef union unsigned "
+        "void volatile while"
     ).split()
 )
 

@@ -26,7 +26,7 @@ from coalescecheck.frontend.rewrite.env import (
     TypeBound,
     ValueBound,
 )
-from coalescecheck.frontend.rewrite.output import c_name
+from coalescecheck.frontend.rewrite.output import c_name, is_c_word
 from coalescecheck.frontend.rewrite.overlap import check_bases
 from coalescecheck.frontend.rewrite.packing import pack
 from coalescecheck.frontend.rewrite.qualified import base_name
@@ -248,6 +248,8 @@ class Records:
         for declarator in declarators:
             name = syntax.declared_name(declarator)
             if name is None or syntax.function_declarator(declarator) is not None:
+                continue
+            if is_c_word(text(name)):  # `MACRO float x;`
                 continue
             bits = self._bits(node, declarator, env)
             declared = self._s.typenames.declared(node, declarator, env)

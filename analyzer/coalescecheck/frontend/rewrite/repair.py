@@ -15,6 +15,7 @@ from coalescecheck.frontend.misread_casts import mend_casts
 from coalescecheck.frontend.misread_prototypes import mend_prototypes
 from coalescecheck.frontend.patches import Edits
 from coalescecheck.frontend.rewrite.joined_names import join_names
+from coalescecheck.frontend.rewrite.misread_macros import hide_macros
 from coalescecheck.frontend.suspects import Suspects, suspects
 
 _IN_LABEL = rb"(?:'(?:\\.|[^'\\])+'|::|\|(?!\|)|(?!\bor\b)[^;{}?:'\"|])"
@@ -115,6 +116,7 @@ def repaired(code: bytes, tree: Tree) -> Tree:
             edits.put(start, replacement.ljust(end - start))
     _constrained(edits)
     join_names(edits)
+    hide_macros(edits)
     edits.parsed()
     names = DeclaredNames(edits)
     for _ in range(_ROUNDS):

@@ -274,3 +274,37 @@ def test_an_alias_that_could_not_be_read_has_no_known_size(tmp_path: Path) -> No
     (analysis,) = coalescecheck.analyze(path, block=(32, 1, 1)).kernels
     assert analysis.accesses[0].lane_stride_bytes == "4*extent"
     assert any("could not be read" in each.message for each in analysis.diagnostics)
+
+
+_SIZES = (
+    # S has any number of bytes, and W another one
+    ("sizeof(S) - sizeof(W)", "the size of `S`, the size of `W`", 32),
+    ("(sizeof(S) % 2)", "the size of `S`", 4),
+    ("sizeof(S)", "the size of `S`", 32),
+    ("sizeof(V)", "the size of `S`", 32),
+)
+
+
+@pytest.mark.parametrize(("size", "said", "most"), _SIZES)
+def test_sizes_of_classes_that_could_not_be_read_are_unknown_each_for_itself(
+    size: str, said: str, most: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "sizes.cu"
+    classes = (
+        "struct S { float x FOO; int y; }; struct W { char c FOO; }; struct V { S s; int y; };"
+    )
+    path.write_text(f"{classes} __global__ void k(float *a) {{ a[threadIdx.x * ({size})] = 1; }}")
+    (kernel,) = coalescecheck.analyze(path, block=(32, 1, 1)).kernels
+    (result,) = kernel.accesses
+    assert result.sectors is not None
+    assert result.sectors.min == 1
+    assert result.sectors.max >= most
+    assert result.reason == f"depends on {said} between the lanes"
+
+
+def test_two_sizes_of_types_without_names_need_not_be_one(tmp_path: Path) -> None:
+    size = "sizeof(f(1).x) - sizeof(g(1).x)"
+    analysis = _read(tmp_path, "", f"a[i * ({size})] = 1;", "unnamed")
+    (result,) = (r for r in analysis.accesses if r.access.op.value == "store")
+    assert result.sectors is not None
+    assert (result.sectors.min, result.sectors.max) == (1, 32)

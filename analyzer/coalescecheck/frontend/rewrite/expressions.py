@@ -349,6 +349,8 @@ class Expressions:
         if size is not None:
             value = ctypes_lp64.Value(size, ctypes_lp64.ULONG)
             return literal(value, self.mark(node))
+        if type_ == types.UNKNOWN:  # two of them need not have one size
+            return self.opaque(node, env, f"`{_shown(node)}` is not known", types.ULONG, [])
         self._s.output.need(type_)
         piece = (self.mark(node), f"sizeof({types.spell(type_)})")
         return Ex(piece, types.ULONG, UNARY, pure=True)

@@ -242,9 +242,9 @@ class Session:
         """
         return self.output.need_unknown(name, given_by)
 
-    def unplaced(self, layout: types.Layout) -> CType:
+    def unplaced(self, layout: types.Layout, what: str) -> CType:
         """A type of unknown size, behind which no member of ``layout`` has a known place."""
-        reason = f"`{layout.shown}` has members in the padding of its base"
+        reason = f"`{layout.shown}` has {what}"
         return types.Unknown(self.output_unknown(f"unplaced_members_of_{layout.cname}", reason))
 
     def unknown_type(self, name: str, node: Node) -> CType:

@@ -133,6 +133,10 @@ class Expressions:
                 shown = plain(literal(value).piece)  # `'a'` and 97 are two values of an `auto`
                 shown = f"(({types.spell(type_)}){shown})" if narrow else shown
                 return ValueBound(shown, type_, value)
+        made = ex.type if isinstance(ex.type, types.Record) else None
+        known = self._s.constant_objects.known(ex, made, node, env) if made is not None else None
+        if known is not None:
+            return ValueBound(plain(known.piece), known.type)
         spelled = plain(ex.piece)
         function = types.is_function(ex.decayed) and spelled.isidentifier()
         if isinstance(ex.type, types.Placeholder) or function:

@@ -22,6 +22,7 @@ from coalescecheck.frontend.rewrite.calls import Calls
 from coalescecheck.frontend.rewrite.captures import Captures
 from coalescecheck.frontend.rewrite.closures import Closures
 from coalescecheck.frontend.rewrite.constant_calls import ConstantCalls
+from coalescecheck.frontend.rewrite.constant_objects import ConstantObjects
 from coalescecheck.frontend.rewrite.construction import Construction
 from coalescecheck.frontend.rewrite.conversion_ranks import ConversionRanks
 from coalescecheck.frontend.rewrite.conversions import Conversions
@@ -134,6 +135,7 @@ class Session:
         self.offsets = OffsetOf(self)
         self.asm = InlineAsm(self)
         self.globals = Globals(self)
+        self.constant_objects = ConstantObjects(self)
         self.statements = Statements(self)
         self.declarations = Declarations(self)
         self.local_names = LocalNames(self)

@@ -220,10 +220,19 @@ constexpr Shape WIDE{4, 5};
 static constexpr Shape NARROW = Shape{2 * 3, 3 - 1};
 const Shape PLAIN = {9, 8};
 constexpr Named NAMED = {{1, 3}, 1.5f, 258 % 256};
+struct Held {
+    Shape shape;
+    int more;
+};
+constexpr Held FLAT = {1, 2};  // two numbers of the shape
+struct Wider : Shape {
+    int more;
+};
+constexpr Wider WIDER{{1, 3}, 2};
 template <int N> struct Row {
     float v[N];
 };
-__device__ int rows_of(const Shape &shape) { return shape.rows; }
+__device__ int rows_of(Shape shape) { return shape.rows; }
 
 __global__ void constant_objects(float *out)
 {
@@ -235,12 +244,13 @@ __global__ void constant_objects(float *out)
     out[i * NAMED.wrapped] = 1;  // expect: out store sectors=8
     out[i * (WIDE.both() - 17)] = 1;  // expect: out store sectors=12
     out[i * rows_of(NARROW)] = 1;  // expect: out store sectors=24
+    out[i * FLAT.more + i * FLAT.shape.step] = 1;  // expect: out store sectors=8
+    out[i * WIDER.more + i * WIDER.step] = 1;  // expect: out store sectors=20
     __shared__ Row<NARROW.step> rows[32];
     rows[i].v[0] = 1;  // expect: rows store wavefronts=2
     Shape own = WIDE;
     own.rows -= 2;
-    const Shape *at = &NARROW;
-    out[i * own.rows + at->step - NARROW.step] = 1;  // expect: out store sectors=8
+    out[i * own.rows] = 1;  // expect: out store sectors=8
 }
 
 template <Shape S> __device__ int step_in() { return S.step; }

@@ -72,6 +72,8 @@ class ConstantObjects:
         found: dict[str, Value] = {}
         for item, field in zip(items, fields, strict=True):
             type_ = types.strip(field.type)
+            if isinstance(type_, types.Record) and item.type not in _LISTS:
+                return {}  # braces are left out: it gives a member of the member
             if not types.is_arithmetic(type_) or field.bits is not None:
                 continue
             value = folded_cast(self._s.expressions.emit(item, env, type_).value, type_)
@@ -84,6 +86,6 @@ def _is_plain(record: types.Record) -> bool:
     """Whether all members are numbers, or made of such: elements of arrays lie in memory where
     their number is not known."""
     members = [types.strip(field.type) for field in record.layout.fields]
-    return all(
+    return not record.layout.union and all(
         types.is_arithmetic(m) or (isinstance(m, types.Record) and _is_plain(m)) for m in members
     )

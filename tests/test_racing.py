@@ -211,6 +211,18 @@ def test_races_hang_on_nothing_that_is_made_up(tmp_path: Path, text: str, kinds:
     assert [race.kind for race in kernel.races] == kinds
 
 
+@pytest.mark.parametrize("first", ["__shared__ float v[N]", "__shared__ float v[3 MORE]"])
+@pytest.mark.parametrize("second", ["__shared__ float w[32]", "extern __shared__ float w[]"])
+def test_arrays_of_unknown_sizes_do_not_reach_into_others(
+    tmp_path: Path, first: str, second: str
+) -> None:
+    path = tmp_path / "kernel.cu"
+    body = "v[0] = 1; w[threadIdx.x] = 1;"
+    path.write_text(f"__global__ void k() {{ {first}; {second}; {body} }}", encoding="utf-8")
+    (kernel,) = coalescecheck.analyze(path, block=(32, 1, 1)).kernels
+    assert kernel.races == ()
+
+
 def test_a_race_that_no_other_sample_reaches_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "kernel.cu"
     path.write_text(

@@ -118,3 +118,35 @@ def test_a_word_before_the_name_of_a_namespace_is_an_attribute(tmp_path: Path) -
     assert [kernel.name for kernel in report.kernels] == ["lib::k", "PLAIN::A::B::m"]
     assert [kernel.status for kernel in report.kernels] == ["analysed", "analysed"]
     assert [kernel.span.line for kernel in report.kernels] == [3, 4]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "__global__ void BOUNDS(256) k",
+        "__global__ BOUNDS(max(2, 3) * 64, 2) void k",
+        "__global__ void BOUNDS k",
+        "template <int N = 3> static __global__ FIRST(1) void __launch_bounds__(64) BOUNDS\nL(2) k",
+    ],
+)
+def test_words_in_the_head_of_a_kernel_are_its_attributes(tmp_path: Path, head: str) -> None:
+    body = "(float *a) { a[2 * threadIdx.x] = 1; }\n__global__ void l(float *a) { a[0] = 1; }"
+    report = analysed(tmp_path, f"{head}{body}\nvoid r() {{ k<<<1, 32>>>(0); }}")
+    first, second = report.kernels
+    assert (first.name, first.status, second.name, second.status) == (
+        "k", "analysed", "l", "analysed",
+    )  # fmt: skip
+    (access,) = first.accesses
+    assert access.sectors is not None
+    assert (access.sectors.min, access.sectors.max) == (8, 8)
+    said = [d.message for f in report.files for d in f.analysis.diagnostics]
+    assert any("`BOUNDS` is not declared" in message for message in said)
+
+
+def test_words_for_restrict_stand_behind_stars(tmp_path: Path) -> None:
+    body = "float *RESTRICT p = a; p[i * n] = b[x *restrict_n * i] + n * restrict_n;"
+    parameters = "float *RESTRICT a, const float * MY_RESTRICT b, int n, int restrict_n, int x"
+    code = f"__global__ void k({parameters}) {{ int i = threadIdx.x; {body} }}"
+    (kernel,) = analysed(tmp_path, f"{code}\nvoid r() {{ k<<<1, 32>>>(0, 0, 2, 3, 4); }}").kernels
+    assert (kernel.status, kernel.reason) == ("analysed", "")
+    assert [access.lane_stride_bytes for access in kernel.accesses] == [48, 8]

@@ -46,7 +46,29 @@ _STATEMENTS = (
     "int x = i; goto end; x = 3 FOO; end:\na[x] = 1;",
     "int j = twice(i FOO);\na[j] = 1;",
     "int j = changed(i);\na[j] = 1;",
+    "if (i FOO)\na[i * 2] = 1;",
+    "if (i > 20) a[i] = 3; else if (i FOO)\na[i * 2] = 1; else\na[i * 4] = 2;",
+    "for (int j = i; j FOO; j -= 40)\na[j] = 1;",
+    "switch (i FOO) { case 3:\na[i * 2] = 1; }",
 )
+_BETWEEN = (
+    "if (i FOO 3)\na[i * 2] = 1;",
+    "if (i FOO n)\na[i * 2] = 1;",
+    "if (i FOO (3))\na[i * 2] = 1;",
+    "if (i > 20) a[i] = 3; else if (i FOO n)\na[i * 2] = 1; else if (n FOO 2)\na[i * 4] = 1;",
+    "int j = i; while (j FOO 40) {\na[j] = 1; j += 8; }",
+    "for (int j = i; j FOO 40; j += 8)\na[j] = 1;",
+    "int j = i; j FOO 2;\na[j] = 1;",
+    "int j = i; j FOO i;\na[j] = 1;",
+    "int j = i; j FOO (2);\na[j] = 1;",
+    "struct P { int x, y; } s = {1, 2}; s.x FOO i;\na[s.x] = 1;",
+    "struct P { int x, y; } s = {1, 2}; P *p = &s; p->x FOO i;\na[s.x] = 1;",
+    "int t[2] = {1, 2}; t[1] FOO i;\na[t[1]] = 1;",
+    "int x = 1; int *p = &x; *p FOO i;\na[x] = 1;",
+    "float *p = a; p FOO i;\n*p = 1;",
+    "__shared__ int s[32]; s[i] = i; s[i] FOO 2;\na[s[i]] = 1;",
+)
+_SIGNS = ("<", "==", "+", "*", "% 5 ==", "> 2 &&", "=", "+=", "*=", "= 2 *", "-= 2 *", "% 2 *")
 _SUFFIXES = ("", "+ 1", "* 2", "- i", "+ i", "% 2", "> 0 ? 1 : i * 5", "* 0")
 _PREFIXES = ("", "2 *", "-", "i +", "32 * i +", "0 *")
 
@@ -133,6 +155,18 @@ def test_a_statement_with_a_macro_inside(body: str, tmp_path: Path) -> None:
     _holds(tmp_path, body, "FOO", _PREFIXES if "FOO i" in body else _SUFFIXES)
 
 
+@pytest.mark.parametrize("body", _BETWEEN)
+def test_a_macro_between_two_values(body: str, tmp_path: Path) -> None:
+    _holds(tmp_path, body, "FOO", _SIGNS)
+
+
+def test_what_a_macro_may_change_is_unknown_in_all_its_parts(tmp_path: Path) -> None:
+    body = "struct P { int x, y; } s = {1, 2}; s FOO 2;\na[s.y] = 1;\nint t[2] = {1, 2};"
+    analysis = _read(tmp_path, "", f"{body} t FOO 2;\na[t[1]] = 1;\na[i] = 1;", "whole")
+    assert [result.certainty for result in analysis.accesses[:2]] == ["data-dependent"] * 2
+    assert analysis.accesses[2].certainty == "exact-symbolic"
+
+
 @pytest.mark.parametrize("body", _BLOCKS)
 def test_a_macro_before_a_block(body: str, tmp_path: Path) -> None:
     _holds(tmp_path, body, "LOOP(j, n)", _LOOPS)
@@ -185,6 +219,9 @@ _CLASSES = (
     "struct S { float x FOO; int y; };",
     "struct S { FOO(float, x) int y; };",
     "struct S { FOO(float, x); int y; };",
+    "struct S { FOO float x; int y; };",
+    "struct S { FOO unsigned int x[3], z; int y; };",
+    "struct S { FOO bool x; int y; };",
     "struct S { float x[4 FOO]; int y; };",
     "struct S { int x : 3 FOO; int y; };",
     "struct S { FIELDS; int y; };",
@@ -237,3 +274,37 @@ def test_an_alias_that_could_not_be_read_has_no_known_size(tmp_path: Path) -> No
     (analysis,) = coalescecheck.analyze(path, block=(32, 1, 1)).kernels
     assert analysis.accesses[0].lane_stride_bytes == "4*extent"
     assert any("could not be read" in each.message for each in analysis.diagnostics)
+
+
+_SIZES = (
+    # S has any number of bytes, and W another one
+    ("sizeof(S) - sizeof(W)", "the size of `S`, the size of `W`", 32),
+    ("(sizeof(S) % 2)", "the size of `S`", 4),
+    ("sizeof(S)", "the size of `S`", 32),
+    ("sizeof(V)", "the size of `S`", 32),
+)
+
+
+@pytest.mark.parametrize(("size", "said", "most"), _SIZES)
+def test_sizes_of_classes_that_could_not_be_read_are_unknown_each_for_itself(
+    size: str, said: str, most: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "sizes.cu"
+    classes = (
+        "struct S { float x FOO; int y; }; struct W { char c FOO; }; struct V { S s; int y; };"
+    )
+    path.write_text(f"{classes} __global__ void k(float *a) {{ a[threadIdx.x * ({size})] = 1; }}")
+    (kernel,) = coalescecheck.analyze(path, block=(32, 1, 1)).kernels
+    (result,) = kernel.accesses
+    assert result.sectors is not None
+    assert result.sectors.min == 1
+    assert result.sectors.max >= most
+    assert result.reason == f"depends on {said} between the lanes"
+
+
+def test_two_sizes_of_types_without_names_need_not_be_one(tmp_path: Path) -> None:
+    size = "sizeof(f(1).x) - sizeof(g(1).x)"
+    analysis = _read(tmp_path, "", f"a[i * ({size})] = 1;", "unnamed")
+    (result,) = (r for r in analysis.accesses if r.access.op.value == "store")
+    assert result.sectors is not None
+    assert (result.sectors.min, result.sectors.max) == (1, 32)

@@ -68,3 +68,18 @@ def test_an_alignment_behind_a_name_loses_no_kernel(tmp_path: Path) -> None:
     kernel = analysed(tmp_path, text)
     found = [(a.access.op, a.sectors.mean if a.sectors else None) for a in kernel.accesses]
     assert (kernel.status, found) == ("analysed", [("load", 1), ("store", 4)])
+
+
+def test_arrays_are_aligned_as_is_said_behind_them(tmp_path: Path) -> None:
+    declared = """
+        __shared__ float s[64] __attribute__((aligned(16))), t[2][4]__attribute__((__aligned__(8)));
+        __shared__ int q[2] __align__(32), u;  // not understood
+        __shared__ int v[2] __align__(32);
+        extern __shared__ char d[] __attribute__(( aligned(8 * 8) ));
+        s[0] = t[0][0] = v[0] = d[0] = 1;
+    """
+    kernel = analysed(tmp_path, f"__global__ void k(int i) {{ {declared} }}")
+    aligned = {name: kernel.arrays[name].align for name in "stvd"}
+    assert aligned == {"s": 16, "t": 8, "v": 32, "d": 64}
+    assert len(kernel.accesses) == 4
+    assert all(access.certainty.startswith("exact") for access in kernel.accesses)

@@ -80,6 +80,36 @@ def test_each_iteration_is_counted(body: str, least: int, greatest: int, total: 
     assert found.totals.units.exact == total
 
 
+PICKED = "int q[4]; for (int i = 0; i < 4; i++) q[i] = (i + 2) * tx;"
+
+
+@pytest.mark.parametrize(
+    ("loop", "mean"),
+    [
+        # strides 2, 3, 4 and 5: 8, 12, 16 and 20 sectors, each as often in a grid of any size
+        ("for (int i = 0; i < 4; i++) o[q[i]] = 1;", 14.0),
+        # where the later ones may be fewer, nobody knows the mean
+        ("for (int i = 0; i < 4 && i < n; i++) o[q[i]] = 1;", None),
+        ("for (int i = 0; i < 4; i++) if (n > i) o[q[i]] = 1;", None),
+        ("for (int i = 0; i < 4 && n != idx[i]; i++) o[q[i]] = 1;", None),
+        ("for (int i = 0; i < 4; i++) { if (n == idx[i]) break; o[q[i]] = 1; }", None),
+    ],
+)
+def test_the_mean_of_iterations_in_a_grid_of_unknown_size(loop: str, mean: float | None) -> None:
+    found = [r for r in results(TX + PICKED + loop) if r.array == "o"][-1]
+    assert found.certainty == "exact-symbolic"
+    assert found.sectors is not None
+    assert (found.sectors.min, found.sectors.max, found.sectors.mean) == (8, 20, mean)
+
+
+def test_lanes_that_data_decides_leave_the_places_of_an_iteration_known() -> None:
+    loop = "for (int i = 0; i < 4 && tx != idx[i]; i++) o[q[i]] = 1;"
+    found = [r for r in results(TX + PICKED + loop) if r.array == "o"][-1]
+    assert found.certainty == "data-dependent"
+    assert found.sectors is not None
+    assert (found.sectors.min, found.sectors.max, found.sectors.mean) == (1, 20, None)
+
+
 def test_pointers_are_picked_too() -> None:
     """One element after o and the starts of a and idx: 5, 4 and 4 sectors."""
     body = f"{TX} float *p[3]; p[0] = o + 1; p[1] = (float *)a; p[2] = (float *)idx;"

@@ -48,6 +48,24 @@ def test_a_size_that_scales_lanes_is_taken_to_leave_them_below_2_to_the_32(
     assert not known.assumptions
 
 
+@pytest.mark.parametrize("index", ["i - 1", "y * n - 1 + x", "y * n + x - 1"])
+def test_rows_that_begin_before_an_index_wrap_at_its_start_alone(index: str) -> None:
+    body = "unsigned x = blockIdx.x*8 + threadIdx.x, y = blockIdx.y*8 + threadIdx.y, i = y*n + x;"
+    found = result(
+        f"{body} o[{index}] = 1;", "o", parameters=PARAMETERS, block=(8, 8, 1), grid=None
+    )
+    assert any(text.endswith("< 2**32") for text in found.assumptions)
+    assert any(text.startswith("warps not cut by") for text in found.assumptions)
+    assert "n >= 14" in found.assumptions
+    seen: set[int] = set()
+    for n in (*range(14, 40), 1 << 10, 1 << 26):
+        for bx, by, warp in ((0, 0, 1), (3, 0, 0), (1, 2, 1), (0, 5, 0)):
+            lanes = [(8 * bx + t % 8) + n * (8 * by + 4 * warp + t // 8) for t in range(32)]
+            if min(lanes) > 0 and max(lanes) < WORD:
+                seen.add(sectors(tuple((t, 4 * (i - 1)) for t, i in enumerate(lanes)), 4))
+    assert (min(seen), max(seen)) == (count(found).min, count(found).max) == (7, 8)
+
+
 OTHER_NAMED = [
     ("(i + n) / m + 5 * i", "n + threadIdx.x < 2**32"),
     ("i / (m + 3) + 5 * i", "m + 3 < 2**32"),

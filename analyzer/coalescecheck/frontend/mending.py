@@ -23,6 +23,7 @@ _ATTRIBUTE = re.compile(
     rb"__attribute__\s*\(\(\s*(?:__)?(?:unused|used|always_inline|noinline|hot|cold)(?:__)?\s*\)\)"
 )
 _NESTED = rb"(?:[^()]|\((?:[^()]|\([^()]*\))*\))"
+_EXTENTS = rb"(?:\s*\[[^\[\];{}]*\]){0,8}"
 _ARGUMENT = _NESTED.replace(rb"[^()]|", rb"[^(),]|", 1)
 # nor a third argument of launch bounds (blocks per cluster), nor the size of a block
 _THIRD_BOUND = re.compile(
@@ -34,8 +35,14 @@ _OF_LAMBDA = re.compile(rb"\]\s*((?:__(?:device|host|noinline|forceinline)__\s*)
 # nor an alignment behind a name, `char a alignas(int)[4]`; before the name it means the same
 _ALIGNED_NAME = re.compile(
     rb"(?:\b(?!(?:using|struct|class|union|enum|return)\b)\w+|>)\s+"
-    rb"((?!(?:struct|class|union|enum)\b)[A-Za-z_]\w*)(\s+)((?:alignas|__align__)\s*\(%s*\))"
-    rb"(?=\s*(?:[\[={][^,;]{0,200})?;)" % _NESTED  # of one name alone
+    rb"((?!(?:struct|class|union|enum)\b)[A-Za-z_]\w*%s)(\s+)((?:alignas|__align__)\s*\(%s*\))"
+    rb"(?=\s*(?:[\[={][^,;]{0,200})?;)" % (_EXTENTS, _NESTED)  # of one name alone
+)
+# nor GNU's attributes there, but those of C++, which are shorter
+_GNU_ALIGNED = re.compile(
+    rb"(?:\b(?!(?:using|struct|class|union|enum|return|typename)\b)\w+\s+|[>*&,]\s*)"
+    rb"[A-Za-z_]\w*%s\s*(__attribute__\s*\(\((?=[^;]*aligned)(?![^;]*packed)(%s*)\)\))"
+    rb"(?=\s*[;,={\[])" % (_EXTENTS, _NESTED)
 )
 _ROUNDS = 64  # one misread expression may hide another
 
@@ -51,6 +58,8 @@ def mended(unit: Unit) -> Unit:
             edits.put(match.start(1), b" " * len(match[1]))
     for match in _ALIGNED_NAME.finditer(unit.code):
         edits.put(match.start(1), match[3] + match[2] + match[1])
+    for match in _GNU_ALIGNED.finditer(unit.code) if b"aligned" in unit.code else ():
+        edits.put(match.start(1), (b"[[gnu::" + match[2] + b"]]").ljust(len(match[1])))
     mend_captures(edits)
     edits.parsed()
     for _ in range(_ROUNDS):

@@ -1,5 +1,5 @@
-"""Macros of headers that were not found, where only specifiers can stand: ``HDI int f()``, and
-such as say how to unroll a loop.
+"""Macros of headers that were not found, where only specifiers can stand: ``HDI int f()``,
+``__global__ void BOUNDS(256) k()``, ``float *RESTRICT p``, and such as say how to unroll a loop.
 
 In: a unit.  Out: the unit with blanks for them, and what to say of it.  Left as they are, such a
 word would be taken for the type, and the declaration behind it would be lost.
@@ -46,12 +46,59 @@ _CLASS = re.compile(rb"\b(?:struct|class)\s+(?:\w+\s+)??(\w+)\s*(?:final\s*)?[:{
 _MISSING = "was not found"
 
 
+_ARGUMENTS = rb"\((?:[^(){};]|\([^(){};]*\))*\)"
+_OWN = (
+    rb"(?:(?:void|inline|static|extern|const|constexpr|volatile)\b|__\w+(?:\s*"
+    + _ARGUMENTS
+    + rb")?)"
+)
+# `__global__ void BOUNDS(256) k(...)`: a kernel returns nothing, and has one name
+_OF_KERNEL = re.compile(
+    rb"\b__global__\s+(?:" + _OWN + rb"\s+){0,8}(?!" + _OWN + rb")"
+    rb"(?P<whole>(?P<word>[A-Za-z_]\w*)(?:\s*" + _ARGUMENTS + rb")?)"
+    rb"(?=\s+(?:" + _OWN + rb"\s+){0,8}[A-Za-z_]\w*\s*[(<])"
+)
+# `float *RESTRICT p`: no expression has two words behind a star
+_RESTRICTED = re.compile(
+    rb"[*&]\s*(?P<whole>(?P<word>(?!__restrict|restrict\b)\w*(?:RESTRICT|restrict)\w*))"
+    rb"(?=\s+[A-Za-z_]\w*\s*[,)=;\[])"
+)
+_ROUNDS = 4  # such words in one head
+
+
 def without_unknown_specifiers(unit: Unit) -> tuple[Unit, list[Diagnostic]]:
-    """``unit`` with blanks for undeclared words before declarations, if headers are missing."""
-    if not any(_MISSING in each.message for each in unit.diagnostics):
-        return unit, []
-    classes = set(_CLASS.findall(unit.code))
+    """``unit`` with blanks for words that nothing declares: in the heads of kernels, behind the
+    stars of parameters and, if headers are missing, before declarations."""
     edits, said = Edits(unit.code, unit.tree), dict[bytes, Diagnostic]()
+    for _ in range(_ROUNDS):
+        found = list(_OF_KERNEL.finditer(bytes(edits.code)))
+        _blank(unit, edits, found, said, "an attribute or the launch bounds of a kernel")
+        if not found:
+            break
+    restricted = list(_RESTRICTED.finditer(bytes(edits.code)))
+    _blank(unit, edits, restricted, said, "`__restrict__`")
+    if any(_MISSING in each.message for each in unit.diagnostics):
+        _before_declarations(unit, edits, said)
+    if not edits.parsed():
+        return unit, []
+    return replace(unit, code=bytes(edits.code), tree=edits.tree), list(said.values())
+
+
+def _blank(
+    unit: Unit,
+    edits: Edits,
+    found: list[re.Match[bytes]],
+    said: dict[bytes, Diagnostic],
+    what: str,
+) -> None:
+    for match in found:
+        if not _is_text(unit, match.start("word")):
+            edits.put(match.start("whole"), re.sub(rb"[^\n]", b" ", match["whole"]))
+            said.setdefault(match["word"], _taken_for(unit, match, "word", what))
+
+
+def _before_declarations(unit: Unit, edits: Edits, said: dict[bytes, Diagnostic]) -> None:
+    classes = set(_CLASS.findall(unit.code))
     declared: dict[bytes, bool] = {}
     for match in _DECLARED.finditer(unit.code):
         word, type_, name = match[1], match[2] or match[4], match[3]
@@ -62,7 +109,7 @@ def without_unknown_specifiers(unit: Unit) -> tuple[Unit, list[Diagnostic]]:
         if type_ is None and name.lstrip(b"~") not in classes:  # no constructor: it is the type
             continue
         edits.put(match.start(1), b" " * len(word))
-        said.setdefault(word, _taken_for(unit, match, "a specifier"))
+        said.setdefault(word, _taken_for(unit, match, 1, "a specifier"))
     for match in _UNROLLED.finditer(unit.code):
         word, size = match[1], len(match[0])
         if word not in declared:
@@ -71,15 +118,13 @@ def without_unknown_specifiers(unit: Unit) -> tuple[Unit, list[Diagnostic]]:
             continue
         kept = b"" if _ONCE.search(word) or size < len(_UNROLL) else _UNROLL
         edits.put(match.start(), kept.ljust(size))
-        said.setdefault(word, _taken_for(unit, match, "a pragma of the loop behind it"))
-    if not edits.parsed():
-        return unit, []
-    return replace(unit, code=bytes(edits.code), tree=edits.tree), list(said.values())
+        said.setdefault(word, _taken_for(unit, match, 1, "a pragma of the loop behind it"))
 
 
-def _taken_for(unit: Unit, match: re.Match[bytes], what: str) -> Diagnostic:
-    message = f"`{match[1].decode()}` is not declared in what could be read: taken for {what}"
-    return Diagnostic(unit.locate(match.start(1)), "note", message)
+def _taken_for(unit: Unit, match: re.Match[bytes], group: str | int, what: str) -> Diagnostic:
+    word = match[group].decode("utf-8", "replace")
+    message = f"`{word}` is not declared in what could be read: taken for {what}"
+    return Diagnostic(unit.locate(match.start(group)), "note", message)
 
 
 def _is_text(unit: Unit, at: int) -> bool:

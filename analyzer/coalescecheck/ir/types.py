@@ -44,6 +44,7 @@ F32 = ScalarType("f32", "float", 4)
 F64 = ScalarType("f64", "float", 8)
 PTR = ScalarType("ptr", "ptr", 8)
 UNKNOWN = ScalarType("unknown", "unknown", 0)
+PART = "__part"  # behind the name of an unknown type: of a part of it
 UNNAMED = "unknown_t"  # the type of an expression that the front end does not understand
 SCALARS = {
     each.name: each

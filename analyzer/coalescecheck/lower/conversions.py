@@ -75,12 +75,11 @@ def _convert_scalar(cx: Context, value: Scalar, ctype: Number | Pointer) -> Expr
     to = ctypes.scalar_of(ctype) or ir.PTR
     if isinstance(source, Number) and source.unknown and not _is_unknown(ctype):
         # a number of an unknown type: float and int versions round differently
-        of = (
-            "that is not understood"
-            if source.name == ir.UNNAMED
-            else f"of the unknown type {source}"
-        )
-        return cx.undefined("converted", f"a value {of}", to)
+        whole = source.name.removesuffix(ir.PART)
+        what = "a part" if whole != source.name else "a value"
+        unnamed = source.name == ir.UNNAMED
+        of = "that is not understood" if unnamed else f"of the unknown type {whole}"
+        return cx.undefined("converted", f"{what} {of}", to)
     expr = value.expr
     if expr.type == ir.PTR and to.is_integer and to.size < 8 and to != ir.BOOL:
         expr = arith.cast(expr, ir.U64)

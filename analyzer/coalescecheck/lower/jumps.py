@@ -14,7 +14,16 @@ from pycparser import c_ast
 
 from coalescecheck.ir.expr import FALSE, TRUE, Const, Expr
 from coalescecheck.ir.kernel import Continue, If, Leave, Loop, Scope, Stmt, nested
-from coalescecheck.lower import arith, expressions, given_away, operators, storage, unread
+from coalescecheck.lower import (
+    arith,
+    conversions,
+    ctypes,
+    expressions,
+    given_away,
+    operators,
+    storage,
+    unread,
+)
 from coalescecheck.lower.context import Context
 from coalescecheck.lower.values import Scalar, Value
 
@@ -234,7 +243,20 @@ def _never_falls_through(body: list[c_ast.Node]) -> bool:
 def _matches(cx: Context, segment: _Segment, value: Value) -> Expr:
     condition: Expr = FALSE
     for case in segment.labels:
-        wanted = expressions.evaluate(cx, case)
-        test = operators.condition(cx, operators.binary(cx, "==", value, wanted, case))
-        condition = arith.logic("||", condition, test)
+        condition = arith.logic("||", condition, _is_met(cx, case, value))
     return condition
+
+
+def _is_met(cx: Context, label: c_ast.Node, value: Value) -> Expr:
+    if not isinstance(label, c_ast.BinaryOp) or label.op != "...":
+        return _compared(cx, value, "==", label)
+    low, high = _compared(cx, value, ">=", label.left), _compared(cx, value, "<=", label.right)
+    return arith.logic("&&", low, high)
+
+
+def _compared(cx: Context, value: Value, op: str, label: c_ast.Node) -> Expr:
+    """A comparison with a label, which has the promoted type of what is switched on."""
+    wanted = expressions.evaluate(cx, label)
+    if isinstance(value.type, ctypes.Number) and value.type.scalar.is_integer:
+        wanted = conversions.convert(cx, wanted, ctypes.promote(value.type), label)
+    return operators.condition(cx, operators.binary(cx, op, value, wanted, label))

@@ -1,7 +1,8 @@
 """pycparser's lexer with a short way for the tokens it has met before.
 
 In: kernel C.  Out: pycparser's tokens.  A word, number or sign is the same kind of token wherever
-it stands, so that pycparser reads each spelling once; anything else it reads itself.
+it stands, so that pycparser reads each spelling once; anything else it reads itself.  The dots of
+``case 0 ... 3`` are an operator, which pycparser has not.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ _SIMPLE = re.compile(
     re.VERBOSE | re.ASCII,
 )
 _WORD = re.compile(r"[ \t\n]*([^\W\d]\w*)")  # with letters of any alphabet
+_LABEL = re.compile(r"\bcase\b")
 _known: dict[str, str] = {}
 """The type of the token of each spelling."""
 
@@ -47,11 +49,17 @@ class Lexer(CLexer):  # type: ignore[misc]  # pycparser is untyped
             if match is not None and kind is not None:
                 return self._known_token(match, kind)
         token = super().token()
+        if token is not None and token.type == "ELLIPSIS" and self._in_label():
+            token.type = "LOR"  # the operator that binds loosest
         if match is not None and token is not None and token.value == match[1]:
             if len(_known) >= _MAX_KNOWN:
                 _known.clear()
             _known[token.value] = token.type
         return token
+
+    def _in_label(self) -> bool:
+        before = max(self._lexdata.rfind(sign, 0, self._pos) for sign in ";{}")
+        return _LABEL.search(self._lexdata, before + 1, self._pos) is not None
 
     def _known_token(self, match: re.Match[str], kind: str) -> Token:
         start, end = match.span(1)

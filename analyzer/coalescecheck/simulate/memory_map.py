@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coalescecheck.arch import STATIC_SHARED_BYTES
 from coalescecheck.ir.kernel import Array, Kernel, Space
 from coalescecheck.launch import Launch
 from coalescecheck.simulate.lanes import Batch, Mask, Requests, requests_of
@@ -32,6 +33,9 @@ _SLOT_BITS = 28  # made-up pointers point this far apart
 _SLOTS = 1 << (_REGION_BITS - 2 - _SLOT_BITS)
 _WIDE_ALIGN = 16  # the compiler declares extern __shared__ so; local arrays start whole words
 _UNKNOWN_DYNAMIC_BYTES = 227 * 1024  # the most any architecture has
+# of an array whose size is not known, so that it does not reach into the next: the most that can be
+# declared, and what a thread may well have
+_UNKNOWN_BYTES = {Space.SHARED: STATIC_SHARED_BYTES, Space.LOCAL: 1024}
 
 
 @dataclass(slots=True)
@@ -287,7 +291,7 @@ class AddressSpace:
             align = max(array.align, _WIDE_ALIGN if wide else 1)
             start = -(-end // align) * align
             if not array.dynamic:  # all extern __shared__ arrays are the same memory
-                end = start + (array.size or 0)
+                end = start + (_UNKNOWN_BYTES[space] if array.size is None else array.size)
             starts.append(start)
             ids.append(len(self.names))
             self._array_bases.append(base + start)

@@ -18,7 +18,7 @@ from itertools import product
 from math import gcd, lcm
 
 from coalescecheck.symbolic import operators as op
-from coalescecheck.symbolic.form import ZERO, Atom, Context, Form, Monomial, Symbol, number
+from coalescecheck.symbolic.form import ZERO, Atom, Context, Form, Symbol, number
 from coalescecheck.symbolic.trials import Met
 from coalescecheck.symbolic.wrapping import is_index
 
@@ -44,12 +44,14 @@ class Phases:
 @dataclass(frozen=True, slots=True)
 class Inside:
     """The values of an address in warps that no edge cuts, and what the edges are: equalities
-    that hold for no lane, conditions that all lanes agree on, and quotients that all share."""
+    that hold for no lane, conditions that all lanes agree on, quotients that all share, and values
+    that are taken to fit into 32 bits."""
 
     addresses: tuple[Form, ...]
     equalities: tuple[Form, ...]
     conditions: tuple[Form, ...]
     quotients: tuple[Form, ...]
+    short: tuple[Form, ...] = ()
 
 
 def phases(ctx: Context, address: Form, known: Known) -> Phases:
@@ -96,6 +98,7 @@ def inside(ctx: Context, address: Form, known: Known, spread: Spread, met: Met) 
     quotients: list[Form] = []
     shared: set[int] = set()
     signs: list[Form] = []
+    short: list[Form] = []
     for g in sorted(address.generators()):
         atom = ctx.generators[g]
         if not isinstance(atom, Atom) or not atom.varying:
@@ -106,11 +109,12 @@ def inside(ctx: Context, address: Form, known: Known, spread: Spread, met: Met) 
             fixed[g] = ZERO
         elif atom.op == "lt0" and met.alike(Form({(g,): 1})):
             sides.append(g)
-        elif atom.op == "wrap" and _is_signless(ctx, atom):
+        elif atom.op == "wrap" and (whole := _before_wrap(ctx, atom)) is not None:
             below = op.less(ctx, atom.args[0], ZERO)
             if met.alike(below):
                 fixed[g] = atom.args[0]
                 signs.append(below)
+                short += [whole] if _is_scaled(ctx, whole) else []
         elif atom.op in ("cdiv", "cmod") and _may_be_shared(ctx, atom, spread):
             quotient = ctx.atom("cdiv", atom.args)
             if not met.alike(quotient):
@@ -134,7 +138,11 @@ def inside(ctx: Context, address: Form, known: Known, spread: Spread, met: Met) 
     equalities = tuple(Form({(g,): 1}) for g in fixed if _is(ctx, g, "eq0"))
     conditions = (*(Form({(g,): 1}) for g in sides), *signs)
     return Inside(
-        tuple(dict.fromkeys(addresses)), equalities, conditions, tuple(dict.fromkeys(quotients))
+        tuple(dict.fromkeys(addresses)),
+        equalities,
+        conditions,
+        tuple(dict.fromkeys(quotients)),
+        tuple(dict.fromkeys(short)),
     )
 
 
@@ -176,23 +184,29 @@ def _is_base(ctx: Context, g: int) -> bool:
     return isinstance(generator, Symbol) and generator.kind == "base"
 
 
-def _is_signless(ctx: Context, atom: Atom) -> bool:
-    """Whether an unsigned 32-bit index wraps below 0 only, which moves a warp by whole lines if it
-    is below 0 in all its lanes.  A size times a lane's own number may wrap any number of times."""
+def _before_wrap(ctx: Context, atom: Atom) -> Form | None:
+    """The least that an unsigned 32-bit index is made of (``i`` of ``i - 1``), where it wraps below
+    0 only, as long as that fits: this moves a warp by whole lines if it is below 0 in all lanes."""
     index = atom.args[0]
     low, high = ctx.bounds(index)
-    return (
-        atom.data == (32, 0)
-        and (low is None or low < 0)
-        and None in (low, high)
-        and is_index(index)
-        and not any(_is_scaled(ctx, monomial) for monomial in index.terms)
-    )
+    below = (low is None or low < 0) and None in (low, high)
+    if atom.data != (32, 0) or not below or not is_index(index):
+        return None
+    if low is None:
+        return None if _is_scaled(ctx, index) else index
+    return index - number(low)
 
 
-def _is_scaled(ctx: Context, monomial: Monomial) -> bool:
-    form = Form({monomial: 1})
-    return len(monomial) > 1 and ctx.varying(form) and None in ctx.bounds(form)
+def _is_signless(ctx: Context, atom: Atom) -> bool:
+    """Whether that is so whatever fits."""
+    whole = _before_wrap(ctx, atom)
+    return whole is not None and not _is_scaled(ctx, whole)
+
+
+def _is_scaled(ctx: Context, index: Form) -> bool:
+    """Whether a size times a lane's own number is in an index: it may wrap any number of times."""
+    forms = (Form({monomial: 1}) for monomial in index.terms if len(monomial) > 1)
+    return any(ctx.varying(form) and None in ctx.bounds(form) for form in forms)
 
 
 def _is(ctx: Context, g: int, name: str) -> bool:

@@ -193,6 +193,7 @@ class RangeCounter:
                 degree=(min(1, outcome.degree[0]), outcome.degree[1]),
                 together=(min(1, outcome.together[0]), outcome.together[1]),
                 requests=None,
+                share=None,
                 asked=None,
                 distinct=None,
                 reason=reason,

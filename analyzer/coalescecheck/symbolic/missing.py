@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from coalescecheck.ir.types import UNNAMED
+from coalescecheck.ir.types import PART, UNNAMED
 from coalescecheck.symbolic.form import Symbol
 
 START = "start"  # of the symbols for where an array begins: start4#in
@@ -79,7 +79,7 @@ def unknown_size(name: str, types: Mapping[str, str]) -> str:
     option = _type_option(name, types)
     if option is None:
         return "its type follows from code that is not understood (see the messages)"
-    whole = name.removesuffix("__part")
+    whole = name.removesuffix(PART)
     if types[name] and whole != name:
         return f"it is a part of `{whole}`, which is not known: pass `{option}`"
     name, option = whole, _type_option(whole, types) or option

@@ -41,7 +41,8 @@ class Outcome:
     memory).  ``requests`` is None when the number is not known; ``runs`` False when no request
     has an active lane.  ``l1_data`` and ``l1_tag`` are cycles of L1's stages, 0 where they are not
     counted; ``totals`` are sums over the launch.  ``together`` are the most lanes of a shared
-    atomic on one word, 0 where they are not counted."""
+    atomic on one word, 0 where they are not counted.  ``share`` is the number of requests of a
+    block, None where blocks need not make equally many."""
 
     certainty: str
     units: Range
@@ -59,15 +60,21 @@ class Outcome:
     runs: bool = True
     together: tuple[int, int] = (0, 0)
     distinct: float | None = None
+    share: float | None = None
 
     def joined(self, other: Outcome) -> Outcome:
         """Both groups of requests as one: pieces of an access, or copies of one piece."""
         if not self.runs or not other.runs:
             return other if not self.runs else self
-        weights = (float(self.requests or 1), float(other.requests or 1))
         known = self.requests is not None and other.requests is not None
+        shared = self.share is not None and other.share is not None
+        weights = (1.0, 1.0)
+        if known:
+            weights = (float(self.requests or 1), float(other.requests or 1))
+        elif shared:
+            weights = (self.share or 1.0, other.share or 1.0)
         worse = max(self, other, key=lambda o: CERTAINTIES.index(o.certainty))
-        return replace(
+        result = replace(
             worse,
             units=self.units.joined(other.units, weights),
             ideal=(self.ideal * weights[0] + other.ideal * weights[1]) / sum(weights),
@@ -82,6 +89,15 @@ class Outcome:
             totals=_sum(self.totals, other.totals),
             formula=self.formula if self.formula == other.formula else None,
             assumptions=tuple(dict.fromkeys(self.assumptions + other.assumptions)),
+            share=(self.share or 0.0) + (other.share or 0.0) if shared else None,
+        )
+        if known or shared:
+            return result
+        return replace(  # one of them may run far more often than the other
+            result.unweighted(),
+            ideal=max(self.ideal, other.ideal),
+            asked=self.asked if self.asked == other.asked else None,
+            distinct=self.distinct if self.distinct == other.distinct else None,
         )
 
     def unweighted(self) -> Outcome:

@@ -20,12 +20,11 @@ from coalescecheck.symbolic.form import Atom, Context, Form, Symbol
 from coalescecheck.symbolic.measure import Target
 from coalescecheck.symbolic.numeric import Evaluator
 from coalescecheck.symbolic.operators import single_atom
+from coalescecheck.symbolic.render import UNPLACED
 from coalescecheck.symbolic.tally import Tally
 
 FAR = 1 << 20  # a multiple of 128 beyond every separation that is accepted
 SEPARATION_LIMIT = 400  # values counted one by one
-# Stands for how far members are from where they would be in C, which may be less than nothing.
-_UNPLACED = "sizeof(unplaced_members_of_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +92,7 @@ def parameter_of(
 
 
 def _is_unplaced(generator: Symbol | Atom) -> bool:
-    return isinstance(generator, Symbol) and generator.name.startswith(_UNPLACED)
+    return isinstance(generator, Symbol) and generator.name.startswith(UNPLACED)
 
 
 def _unknown_in(ctx: Context, counter: Counter, form: Form, ranges: Mapping[int, int]) -> set[int]:

@@ -15,6 +15,7 @@ from coalescecheck.symbolic import edges
 from coalescecheck.symbolic import operators as op
 from coalescecheck.symbolic.conditions import is_known
 from coalescecheck.symbolic.count import Counter, TooMany
+from coalescecheck.symbolic.fits import Fit
 from coalescecheck.symbolic.form import ZERO, Context, Form, Symbol
 from coalescecheck.symbolic.inexact import RangeCounter
 from coalescecheck.symbolic.measure import Target
@@ -76,6 +77,8 @@ class PieceCounter:
         texts += tuple(
             f"warps not cut by {self._written.condition(c)}" for c in away.conditions
         ) + tuple(f"warps whose lanes share {self._written.text(q)}" for q in away.quotients)
+        fits = (Fit(whole, low=False, high=True, short=True) for whole in away.short)
+        texts += tuple(fit.text(self._ctx, self._written) for fit in fits)
         some = Total(0, None)
         return replace(
             result,

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from keyword import iskeyword
 
+from coalescecheck.ir.types import UNNAMED
 from coalescecheck.symbolic.form import Atom, Context, Form, Symbol
 
 LONGEST = 2000  # characters of one atom; a longer one gets a name instead
@@ -42,6 +43,9 @@ FUNCTIONS = {
 _SOURCE_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*|\[\d+\])*")
 # a part of a block index whose phases are tried: blockIdx.x'4 is its quotient by 4, blockIdx.x%4
 # the remainder
+# stands for how far members are from where they would be in C, which may be less than nothing
+UNPLACED = "sizeof(unplaced_members_of_"
+_UNNAMED_SIZE = f"sizeof({UNNAMED})"
 PART = re.compile(r"([\w.]+)(['%])(\d+)")
 WITH_DATA = ("wrap", "table")  # the numbers of the atom follow its argument: wrap(i, 8, 0)
 
@@ -121,10 +125,20 @@ def plain_name(name: str) -> str:
 
 def spoken(symbols: Iterable[Symbol]) -> str:
     """Symbols by name, for a sentence; the number of an iteration, which only formulas name, in
-    words: ``n, k4 (the iteration of the loop at line 4)``."""
+    words: ``n, k4 (the iteration of the loop at line 4)``, and sizes of what could not be read by
+    the class it is in."""
     names: dict[str, str] = {}
     for symbol in symbols:
         name = plain_name(symbol.name)
+        if name == _UNNAMED_SIZE:
+            names[name] = "sizes that are not known"
+            continue
+        if name.startswith(UNPLACED):
+            known = name[len(UNPLACED) : -1]
+            names[name] = f"the size of `{known if '___' in known else known.replace('__', '::')}`"
+            continue
         line = name[1:] if symbol.kind == "counter" else ""
         names[name] = f"{name} (the iteration of the loop at line {line})" if line else name
+    if any(name.startswith(UNPLACED) for name in names):
+        names.pop(_UNNAMED_SIZE, None)  # of other members of that class
     return ", ".join(text for _, text in sorted(names.items()))

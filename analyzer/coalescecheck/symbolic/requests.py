@@ -37,7 +37,11 @@ class Requests:
         """The counts of ``tally`` with their sums over the launch."""
         requests = self.number(question, tally)
         most, weighted = self.most(question, tally), self._weighted(question)
-        return from_tally(tally, certainty, requests, most, weighted)
+        result = from_tally(tally, certainty, requests, most, weighted)
+        if not weighted:
+            return result
+        block = tally.requests / len(tally.shifts) / self._blocks_in(question)
+        return replace(result, share=block)
 
     def _weighted(self, question: Question) -> bool:
         """Whether every block makes the requests of the tally, each as often as it says: not if
@@ -53,12 +57,17 @@ class Requests:
         """The requests of the launch if all conditions that are not known hold."""
         if self._grid is None or any(info.limit is None for info in question.reach.loops):
             return None
-        used = 1
+        blocks = self._grid.size // self._blocks_in(question)
+        return tally.requests // len(tally.shifts) * blocks
+
+    def _blocks_in(self, question: Question) -> int:
+        """The blocks whose requests are told apart, and so are all in the tally."""
+        blocks = 1
         for g, count in question.ranges.items():
             generator = self._ctx.generators[g]
             if isinstance(generator, Symbol) and generator.kind == "bid":
-                used *= count
-        return tally.requests // len(tally.shifts) * (self._grid.size // used)
+                blocks *= count
+        return blocks
 
     def certainty(self, question: Question, tally: Tally) -> str:
         """What a count without unknowns in its address is worth."""

@@ -65,16 +65,24 @@ class Unroller:
     def better(self, summed: list[Reach], single: list[Reach], first: int) -> list[Reach]:
         """By access what is known best: ``summed`` up by the iteration's number, or ``single``
         iterations.  What generators from the number ``first`` on stand for was met in the loop."""
-        lost = {r.access for r in summed if self._is_lost(r, first)}
-        lost -= {r.access for r in single if self._is_lost(r, first)}
-        kept = [reach for reach in summed if reach.access not in lost]
-        return kept + [reach for reach in single if reach.access in lost]
+        before, after = self._losses(summed, first), self._losses(single, first)
+        better = {access for access, lost in before.items() if after.get(access, 0) < lost}
+        kept = [reach for reach in summed if reach.access not in better]
+        return kept + [reach for reach in single if reach.access in better]
 
-    def _is_lost(self, reach: Reach, first: int) -> bool:
-        """Whether something that was read in the loop decides the place or the lanes."""
+    def _losses(self, reaches: list[Reach], first: int) -> dict[int, int]:
+        """By access whether something that was read in the loop decides its place (2), or only
+        which lanes are there (1)."""
+        losses: dict[int, int] = {}
+        for reach in reaches:
+            place, lanes = self._is_read((reach.address,), first), self._is_read(reach.path, first)
+            losses[reach.access] = max(losses.get(reach.access, 0), 2 * place, lanes)
+        return losses
+
+    def _is_read(self, forms: Iterable[Form], first: int) -> bool:
         return any(
             g >= first and (symbol.kind == "data" or (symbol.kind == "base" and "#" in symbol.name))
-            for form in (reach.address, *reach.path)
+            for form in forms
             for g, symbol in self._ctx.symbols(form)
         )
 

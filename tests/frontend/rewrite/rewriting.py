@@ -16,6 +16,7 @@ from tree_sitter import Language, Parser
 from coalescecheck.frontend.kernel_c import KernelC
 from coalescecheck.frontend.rewrite import KernelDecl, find_kernels, rewrite_kernel, syntax
 from coalescecheck.frontend.unit import Unit
+from coalescecheck.lower.lexer import Lexer
 from coalescecheck.source import Span
 
 # gcc before 13 has no bool, true and false in C23 mode
@@ -67,7 +68,7 @@ def function(kernel: KernelC, name: str) -> list[str]:
 def parsed(kernel: KernelC) -> c_ast.FileAST:
     """pycparser's tree; fails where it refuses the text."""
     assert kernel.text is not None
-    return CParser(dialect="c23").parse(kernel.text)
+    return CParser(lexer=Lexer, dialect="c23").parse(kernel.text)
 
 
 @cache

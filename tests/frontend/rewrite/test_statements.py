@@ -101,6 +101,12 @@ CASES = {
         ["switch (i) {", "case 1: ;", "a[0] = 1;", "break;", "default: ;", "goto out;", "}",
          "do {", "i--;", "} while (i);", "out: ;", ";"],
     ),
+    "GNU's ranges of cases": (
+        "enum { A = 2, B = 4 }; switch (i) { case 0 ... A - 1: a[0] = 1; case B...B + 1: break;"
+        " case ':' ... ';': a[1] = 1; break; default: a[2] = 1; }",
+        ["switch (i) {", "case 0 ... 1: ;", "a[0] = 1;", "case 4 ... 5: ;", "break;",
+         "case 58 ... 59: ;", "a[1] = 1;", "break;", "default: ;", "a[2] = 1;", "}"],
+    ),
     "a constant branch of if constexpr is the only one": (
         "if constexpr (sizeof(int) == 4) a[i] = 1; else a[i] = 2;",
         ["{", "a[i] = 1;", "}"],

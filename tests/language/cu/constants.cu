@@ -205,3 +205,77 @@ void run_chosen(float *p, const float *q)
     chosen<MANY><<<1, 32>>>(p, q);
     chosen<NONE><<<1, 32>>>(p, q);
 }
+
+// objects that are constants, also as template arguments: device code reads no memory for them
+struct Shape {
+    int rows, step;
+    __host__ __device__ constexpr int both() const { return rows * step; }
+};
+struct Named {
+    Shape shape;
+    float scale;
+    unsigned char wrapped;
+};
+constexpr Shape WIDE{4, 5};
+static constexpr Shape NARROW = Shape{2 * 3, 3 - 1};
+const Shape PLAIN = {9, 8};
+constexpr Named NAMED = {{1, 3}, 1.5f, 258 % 256};
+struct Held {
+    Shape shape;
+    int more;
+};
+constexpr Held FLAT = {1, 2};  // two numbers of the shape
+struct Wider : Shape {
+    int more;
+};
+constexpr Wider WIDER{{1, 3}, 2};
+template <int N> struct Row {
+    float v[N];
+};
+__device__ int rows_of(Shape shape) { return shape.rows; }
+
+__global__ void constant_objects(float *out)
+{
+    int i = threadIdx.x;
+    out[i * WIDE.rows] = WIDE.step;  // expect: out store sectors=16
+    out[i * NARROW.step] = 1;  // expect: out store sectors=8
+    out[i * PLAIN.step] = 1;  // expect: out store sectors=32
+    out[i * NAMED.shape.step] = NAMED.scale;  // expect: out store sectors=12
+    out[i * NAMED.wrapped] = 1;  // expect: out store sectors=8
+    out[i * (WIDE.both() - 17)] = 1;  // expect: out store sectors=12
+    out[i * rows_of(NARROW)] = 1;  // expect: out store sectors=24
+    out[i * FLAT.more + i * FLAT.shape.step] = 1;  // expect: out store sectors=8
+    out[i * WIDER.more + i * WIDER.step] = 1;  // expect: out store sectors=20
+    __shared__ Row<NARROW.step> rows[32];
+    rows[i].v[0] = 1;  // expect: rows store wavefronts=2
+    Shape own = WIDE;
+    own.rows -= 2;
+    out[i * own.rows] = 1;  // expect: out store sectors=8
+}
+
+template <Shape S> __device__ int step_in() { return S.step; }
+
+template <Shape S>
+__global__ void shaped(float *out)
+{
+    __shared__ float rows[32][S.rows];
+    int i = threadIdx.x;
+    rows[i][0] = 1;  // expect: rows store wavefronts=4 @S=WIDE; rows store wavefronts=2 @S=Shape{2, 3}
+    out[i * S.step] = 1;  // expect: out store sectors=20 @S=WIDE; out store sectors=12 @S=Shape{2, 3}
+    out[i * step_in<S>()] = 1;  // expect: out store sectors=20 @S=WIDE; out store sectors=12 @S=Shape{2, 3}
+    out[i * (S.both() % 5)] = 1;  // expect: out store sectors=1 @S=WIDE; out store sectors=4 @S=Shape{2, 3}
+}
+
+template <auto S>
+__global__ void shaped_by_any(float *out)
+{
+    out[threadIdx.x * S.step] = 1;  // expect: out store sectors=8
+}
+
+void run_shaped(float *p)
+{
+    constant_objects<<<1, 32>>>(p);
+    shaped<WIDE><<<1, 32>>>(p);
+    shaped<Shape{2, 3}><<<1, 32>>>(p);
+    shaped_by_any<NARROW><<<1, 32>>>(p);
+}

@@ -197,10 +197,8 @@ class ConstantCalls:
             raise _NotConstantError
         number = self._expression(value, env).number
         labels = [case.child_by_field_name("value") for case in cases]
-        known = [self._expression(at, env).number if at is not None else None for at in labels]
-        start = (
-            known.index(number) if number in known else known.index(None) if None in known else -1
-        )
+        met = [at is not None and self._is_met(at, number, env) for at in labels]
+        start = met.index(True) if True in met else labels.index(None) if None in labels else -1
         if start < 0:
             return
         try:
@@ -211,6 +209,11 @@ class ConstantCalls:
         except _Jump as jump:
             if jump.kind != "break_statement":
                 raise
+
+    def _is_met(self, label: Node, number: float, env: Env) -> bool:
+        ends = self._s.statements.ends_of_range(label) or (label, label)
+        low, high = (self._expression(end, env).number for end in ends)
+        return low <= number <= high
 
     def _declaration(self, node: Node, env: Env) -> None:
         for declarator in syntax.declarators(node):

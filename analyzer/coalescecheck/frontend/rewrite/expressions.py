@@ -133,6 +133,10 @@ class Expressions:
                 shown = plain(literal(value).piece)  # `'a'` and 97 are two values of an `auto`
                 shown = f"(({types.spell(type_)}){shown})" if narrow else shown
                 return ValueBound(shown, type_, value)
+        made = ex.type if isinstance(ex.type, types.Record) else None
+        known = self._s.constant_objects.known(ex, made, node, env) if made is not None else None
+        if known is not None:
+            return ValueBound(plain(known.piece), known.type)
         spelled = plain(ex.piece)
         function = types.is_function(ex.decayed) and spelled.isidentifier()
         if isinstance(ex.type, types.Placeholder) or function:
@@ -349,6 +353,8 @@ class Expressions:
         if size is not None:
             value = ctypes_lp64.Value(size, ctypes_lp64.ULONG)
             return literal(value, self.mark(node))
+        if type_ == types.UNKNOWN:  # two of them need not have one size
+            return self.opaque(node, env, f"`{_shown(node)}` is not known", types.ULONG, [])
         self._s.output.need(type_)
         piece = (self.mark(node), f"sizeof({types.spell(type_)})")
         return Ex(piece, types.ULONG, UNARY, pure=True)

@@ -303,7 +303,7 @@ class Functions:
         for fault in syntax.faults(function) if function.has_error else ():
             if unread.only_specifiers(fault):
                 continue
-            shown = syntax.flat(fault)[:_SHOWN]
+            shown = " ".join(self._s.original(fault).split())[:_SHOWN]
             what = f"`{fault.type}` is missing here" if fault.is_missing else f"`{shown}` is lost"
             self._s.say(fault, "error", f"syntax error: {what}; numbers near it may be missing")
 

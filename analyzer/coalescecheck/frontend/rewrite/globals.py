@@ -69,7 +69,7 @@ class Globals:
         mark = Mark(node.start_byte)
         if known.value is not None:
             return constant(known.value, known.type, mark)
-        if known.computed is not None and types.is_function(types.strip(known.type)):
+        if known.computed is not None and not types.is_arithmetic(types.strip(known.type)):
             return replace(known.computed, piece=(mark, plain(known.computed.piece)))
         if known.computed is not None:
             return cast(known.computed, known.type, mark)
@@ -116,6 +116,10 @@ class Globals:
             ex = self._s.expressions.emit(value_node, outside, types.strip(type_))
             if types.is_function(ex.decayed) and plain(ex.piece).isidentifier():
                 return _Global("", type_, None, ex)
+        if constant and value_node is not None and not syntax.has_word(entry.node, *_IN_MEMORY):
+            made = self._s.constant_objects.of(value_node, type_, outside)
+            if made is not None:
+                return _Global("", type_, None, made)
         return self._declare(entry, type_, value_node, outside, arguments, constant)
 
     def _value(self, node: Node, type_: CType, env: Env) -> Value | None:

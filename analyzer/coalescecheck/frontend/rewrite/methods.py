@@ -114,6 +114,9 @@ class Methods:
         found = self._s.records.member(base.type, c_name(name))
         if found is None or found.member is None:
             return None
+        known = self._s.constant_objects.member(base, c_name(name)) if base.pure else None
+        if known is not None:
+            return replace(known, piece=(Mark(node.start_byte), plain(known.piece)))
         if isinstance(found.member.type, types.Array) and not base.lvalue:
             base = self._s.conversions.materialised(base)  # elements are at addresses
         start = Mark(node.start_byte, leads=True)

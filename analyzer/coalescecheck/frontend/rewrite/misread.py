@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tree_sitter import Node
 
 from coalescecheck.frontend.rewrite import groups, syntax, types
-from coalescecheck.frontend.rewrite.env import Env
+from coalescecheck.frontend.rewrite.env import Env, Local
 from coalescecheck.frontend.rewrite.qualified import base_name
 from coalescecheck.frontend.rewrite.syntax import text
 from coalescecheck.frontend.rewrite.types import CType
@@ -89,6 +89,16 @@ def _declared(
     if name is None or name.type != "identifier":
         return None
     return MisreadDeclaration(type_, name, value)
+
+
+def begins_with_variable(session: Session, node: Node, env: Env) -> bool:
+    """Whether a macro that nothing defines stands between a variable and the rest of a statement:
+    ``j PLUS_EQUAL 2;`` read as a declaration."""
+    type_ = node.child_by_field_name("type")
+    if type_ is None or type_.type != "type_identifier":
+        return False
+    found = session.names.find(env, text(type_))
+    return found is not None and isinstance(found.binding, Local)
 
 
 def _as_type(session: Session, node: Node, env: Env) -> CType | None:

@@ -19,7 +19,8 @@ PART = "__part"  # behind the name of a type: of a part of it
 _KEYWORDS = frozenset(
     (
         "restrict _Alignas _Alignof _Atomic _Bool _Complex _Generic _Imaginary _Noreturn "
-        "_Static_assert _Thread_local typeof typeof_unqual offsetof inline register asm "
+        "_Static_assert _Thread_local alignas alignof typeof typeof_unqual offsetof inline "
+        "register asm "
         "threadIdx blockIdx blockDim gridDim true false nullptr"
     ).split()
 )
@@ -27,9 +28,9 @@ _KEYWORDS = frozenset(
 
 _C_WORDS = frozenset(
     (
-        "auto break case char const continue default do double else enum extern float for goto if "
-        "int long return short signed sizeof static struct switch typedef union unsigned void "
-        "volatile while"
+        "auto bool break case char const continue default do double else enum extern float for "
+        "goto if int long return short signed sizeof static struct switch typedef union unsigned "
+        "void volatile while"
     ).split()
 )
 

@@ -26,7 +26,7 @@ from coalescecheck.frontend.rewrite.env import (
     TypeBound,
     ValueBound,
 )
-from coalescecheck.frontend.rewrite.output import c_name
+from coalescecheck.frontend.rewrite.output import c_name, is_c_word
 from coalescecheck.frontend.rewrite.overlap import check_bases
 from coalescecheck.frontend.rewrite.packing import pack
 from coalescecheck.frontend.rewrite.qualified import base_name
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 _BASES = ("type_identifier", "template_type", "qualified_identifier", "decltype", "dependent_type")
 _PARAMETERS = ("parameter_declaration", "optional_parameter_declaration")
-_UNREAD = Field("unread__", types.UNKNOWN)
 _EMPTY_BASES = frozenset({"unary_function", "binary_function"})  # of the standard library, thrust
 _MAX_OPEN = 40  # classes inside each other
 
@@ -106,7 +105,7 @@ class Records:
         self._open.add(cname)
         try:
             self._fill(layout, source)
-            check_bases(layout, source.bases, self._s.unplaced)
+            check_bases(layout, source.bases, self._in_padding)
             pack(layout, entry.node, self._s.pragmas)
         except UnsupportedConstruct:
             del self._known[key]  # nobody gets it half done
@@ -185,6 +184,9 @@ class Records:
             layout.fields.insert(0, Field("vptr__", types.Pointer(types.VOID)))
         self._members(layout, body, source.env)
 
+    def _in_padding(self, layout: Layout) -> CType:
+        return self._s.unplaced(layout, "members in the padding of its base")
+
     def _members(self, layout: Layout, body: Node, env: Env) -> None:
         start, unread = len(layout.fields), False
         for member in body.named_children:
@@ -199,7 +201,8 @@ class Records:
             if member.type == "field_declaration":
                 layout.fields += self._fields(member, env)
         if unread:  # then no size is known, and no place of any member
-            layout.fields[start:] = [_unplaced(f) for f in layout.fields[start:]] or [_UNREAD]
+            places = Field("unread__", self._s.unplaced(layout, "members that could not be read"))
+            layout.fields[start:] = [places, *map(_unplaced, layout.fields[start:])]
 
     def _bases(self, layout: Layout, source: RecordSource, node: Node) -> None:
         for number, (base, env) in enumerate(self._base_nodes(node, source.env)):
@@ -248,6 +251,8 @@ class Records:
         for declarator in declarators:
             name = syntax.declared_name(declarator)
             if name is None or syntax.function_declarator(declarator) is not None:
+                continue
+            if is_c_word(text(name)):  # `MACRO float x;`
                 continue
             bits = self._bits(node, declarator, env)
             declared = self._s.typenames.declared(node, declarator, env)

@@ -15,8 +15,10 @@ from coalescecheck.frontend.misread_casts import mend_casts
 from coalescecheck.frontend.misread_prototypes import mend_prototypes
 from coalescecheck.frontend.patches import Edits
 from coalescecheck.frontend.rewrite.joined_names import join_names
+from coalescecheck.frontend.rewrite.misread_macros import hide_macros
 from coalescecheck.frontend.suspects import Suspects, suspects
 
+_IN_LABEL = rb"(?:'(?:\\.|[^'\\])+'|::|\|(?!\|)|(?!\bor\b)[^;{}?:'\"|])"
 # what is replaced (a pattern's last group, or all of it), and by what
 _SUBSTITUTES = (
     (re.compile(rb"\b(?:__align__|__builtin_align__|__CUDA_ALIGN__)(?=\s*\()"), b"alignas"),
@@ -72,6 +74,14 @@ _SUBSTITUTES = (
     (re.compile(rb"\bif\s*((?:!|\bnot\b)\s*consteval)\b"), b"(1)"),
     # `x.template at(i)` without arguments, which they would follow from
     (re.compile(rb"(?:\.|->|::)\s*(template)\s+\w+\s*\("), b""),
+    # `case 0 ... 3:`, of which the grammar reads the first number; see `statements`
+    (
+        re.compile(
+            rb"\bcase\b" + _IN_LABEL + rb"{0,200}?(?<!sizeof)(\.\.\.)(?!\s*\()"
+            rb"(?=" + _IN_LABEL + rb"{0,200}:(?!:))"
+        ),
+        b"||",
+    ),
     (re.compile(rb"\b__typeof__\b"), b"decltype"),
     (re.compile(rb"\b__const__(?!\w)"), b"const"),
     (re.compile(rb"\b__volatile__(?!\w)"), b"volatile"),
@@ -109,6 +119,7 @@ def repaired(code: bytes, tree: Tree) -> Tree:
             edits.put(start, replacement.ljust(end - start))
     _constrained(edits)
     join_names(edits)
+    hide_macros(edits)
     edits.parsed()
     names = DeclaredNames(edits)
     for _ in range(_ROUNDS):

@@ -22,6 +22,7 @@ from coalescecheck.frontend.rewrite.calls import Calls
 from coalescecheck.frontend.rewrite.captures import Captures
 from coalescecheck.frontend.rewrite.closures import Closures
 from coalescecheck.frontend.rewrite.constant_calls import ConstantCalls
+from coalescecheck.frontend.rewrite.constant_objects import ConstantObjects
 from coalescecheck.frontend.rewrite.constraints import Constraints
 from coalescecheck.frontend.rewrite.construction import Construction
 from coalescecheck.frontend.rewrite.conversion_ranks import ConversionRanks
@@ -136,6 +137,7 @@ class Session:
         self.offsets = OffsetOf(self)
         self.asm = InlineAsm(self)
         self.globals = Globals(self)
+        self.constant_objects = ConstantObjects(self)
         self.statements = Statements(self)
         self.declarations = Declarations(self)
         self.local_names = LocalNames(self)
@@ -245,9 +247,9 @@ class Session:
         """
         return self.output.need_unknown(name, given_by)
 
-    def unplaced(self, layout: types.Layout) -> CType:
+    def unplaced(self, layout: types.Layout, what: str) -> CType:
         """A type of unknown size, behind which no member of ``layout`` has a known place."""
-        reason = f"`{layout.shown}` has members in the padding of its base"
+        reason = f"`{layout.shown}` has {what}"
         return types.Unknown(self.output_unknown(f"unplaced_members_of_{layout.cname}", reason))
 
     def unknown_type(self, name: str, node: Node) -> CType:

@@ -17,7 +17,15 @@ from coalescecheck.frontend.rewrite.aliasing import returned_names
 from coalescecheck.frontend.rewrite.body import FunctionWriter
 from coalescecheck.frontend.rewrite.emit import INDENT, Mark, Piece, joined
 from coalescecheck.frontend.rewrite.env import Env, Local
-from coalescecheck.frontend.rewrite.ex import ASSIGN, PRIMARY, UNARY, Ex
+from coalescecheck.frontend.rewrite.ex import (
+    ASSIGN,
+    BINARY,
+    PRIMARY,
+    UNARY,
+    Ex,
+    address_of,
+    literal,
+)
 from coalescecheck.frontend.rewrite.output import c_name
 from coalescecheck.frontend.rewrite.syntax import text
 
@@ -32,6 +40,7 @@ _IGNORED = frozenset(
 
 _FUNCTIONS = ("function_definition", "lambda_expression")
 _NAMED = ("identifier", "field_expression", "qualified_identifier")
+_PLACES = (*_NAMED, "subscript_expression", "pointer_expression", "parenthesized_expression")
 
 
 class Statements:
@@ -142,16 +151,26 @@ class Statements:
                 return
             writer.line(unread.BEGIN)
             self._readable(node, env, writer)
-            for name in unread.changed_names(node):
-                self._forget(name, env, writer)
+            self._forget(unread.changed_names(node), node, env, writer)
             writer.line(unread.END)
 
-    def _forget(self, name: str, env: Env, writer: FunctionWriter) -> None:
-        """A variable that code which could not be read seems to change."""
-        found = self._s.names.find(env, name)
-        local = found.binding if found is not None else None
-        if isinstance(local, Local) and isinstance(local.type, types.Scalar | types.Pointer):
-            writer.line(f"{local.c} = {local.c};")
+    def _forget(self, names: list[str], node: Node, env: Env, writer: FunctionWriter) -> None:
+        """The variables that code which could not be read seems to change."""
+        for name in names:
+            found = self._s.names.find(env, name)
+            local = found.binding if found is not None else None
+            if isinstance(local, Local) and not isinstance(local.type, types.Reference):
+                self._changed(Ex(local.c, local.type, PRIMARY, lvalue=True), node, writer)
+
+    def _changed(self, ex: Ex, node: Node, writer: FunctionWriter) -> None:
+        """What such code seems to change."""
+        if isinstance(ex.type, types.Scalar | types.Pointer):
+            writer.line((ex.at(UNARY), " = ", ex.at(ASSIGN), ";"))
+        elif isinstance(ex.type, types.Record | types.Array):
+            pointer = Ex(address_of(ex), types.Pointer(ex.type), UNARY)
+            given = ex if isinstance(ex.type, types.Array) else pointer
+            call = self._s.opaque_call([given], types.VOID, Mark(node.start_byte))
+            writer.line((call.piece, ";"))
 
     def _readable(self, node: Node, env: Env, writer: FunctionWriter) -> None:
         handler = self._handlers.get(node.type)
@@ -217,7 +236,11 @@ class Statements:
         if declaration is not None:
             self._s.declarations.misread(declaration, env, writer)
             return
-        self.effect(self._s.expressions.emit(inner[0], env), writer)
+        ex = self._s.expressions.emit(inner[0], env)
+        if self._s.unread and ex.lvalue and inner[0].type in _PLACES:  # `s.x PLUS_EQUAL 2;`
+            self._changed(ex, node, writer)
+        else:
+            self.effect(ex, writer)
 
     @staticmethod
     def effect(ex: Ex, writer: FunctionWriter) -> None:
@@ -227,7 +250,15 @@ class Statements:
         writer.line((ex.piece, ";"))
 
     def _declaration(self, node: Node, env: Env, writer: FunctionWriter) -> None:
-        self._s.declarations.local(node, env, writer)
+        if not misread.begins_with_variable(self._s, node, env):
+            self._s.declarations.local(node, env, writer)
+            return
+        message = f"`{syntax.flat(node)[:60]}` is not understood: what it changes is unknown"
+        self._s.say(node, "error", message, hides=True)
+        writer.line(unread.BEGIN)
+        self._unknown(node, env, writer)
+        self._forget(unread.words(node), node, env, writer)
+        writer.line(unread.END)
 
     def _type_name(self, node: Node, env: Env, writer: FunctionWriter) -> None:
         self._s.local_names.type_name(node, env)
@@ -379,12 +410,31 @@ class Statements:
         if value is None:
             writer.line((mark, "default: ;"))
         else:
-            ex = self._s.expressions.emit(value, env)
-            writer.line((mark, "case ", ex.piece, ": ;"))
+            writer.line((mark, "case ", self._label(value, env), ": ;"))
         writer.depth += 1
         for item in node.named_children:
             if item != value:
                 self.statement(item, env, writer)
+
+    def _label(self, node: Node, env: Env) -> Piece:
+        """The value of a label, or GNU's ``0 ... 3``, which is read as ``0 || 3``."""
+        ends = self.ends_of_range(node)
+        if ends is None:
+            return self._s.expressions.emit(node, env).piece
+        low, high = (self._end_of_range(end, env) for end in ends)
+        return (low, " ... ", high)
+
+    def ends_of_range(self, label: Node) -> tuple[Node, Node] | None:
+        """The ends of a label that is a range."""
+        sign = label.child_by_field_name("operator")
+        low, high = label.child_by_field_name("left"), label.child_by_field_name("right")
+        if sign is None or low is None or high is None or self._s.original(sign) != "..":
+            return None
+        return low, high
+
+    def _end_of_range(self, node: Node, env: Env) -> Piece:
+        ex = self._s.expressions.emit(node, env)
+        return ex.at(BINARY["||"] + 1) if ex.value is None else literal(ex.value).piece
 
     # -- loops --------------------------------------------------------------------------
 

@@ -33,7 +33,8 @@ _HOLDERS = ("case_statement", "labeled_statement", "attributed_statement")
 
 def only_specifiers(fault: Node) -> bool:
     """Whether all that is lost says how a function is compiled: ``T const & __device__ f()``."""
-    return not fault.is_missing and _SPECIFIERS.issuperset(text(fault).split())
+    found = text(fault).split()
+    return bool(found) and not fault.is_missing and _SPECIFIERS.issuperset(found)
 
 
 def is_faulty(statement: Node) -> bool:
@@ -48,6 +49,11 @@ def changed_names(statement: Node) -> list[str]:
         for match in _CHANGED.finditer(text(fault)):
             found[match[1] or match[2]] = None
     return list(found)
+
+
+def words(node: Node) -> list[str]:
+    """The names and words in a piece of code."""
+    return list(dict.fromkeys(_WORD.findall(text(node))))
 
 
 def faults_in(statement: Node) -> Iterator[Node]:

@@ -237,3 +237,22 @@ def test_an_alias_that_could_not_be_read_has_no_known_size(tmp_path: Path) -> No
     (analysis,) = coalescecheck.analyze(path, block=(32, 1, 1)).kernels
     assert analysis.accesses[0].lane_stride_bytes == "4*extent"
     assert any("could not be read" in each.message for each in analysis.diagnostics)
+
+
+@pytest.mark.parametrize("asked", ["sizeof(int) == 4", "alignof(int) == 4", "int(3)", "bool(1)"])
+def test_a_macro_around_a_word_of_c_costs_the_members_and_not_the_kernel(
+    asked: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "word.cu"
+    path.write_text(
+        f"struct S {{ int x; CHECK({asked}); float y; }};\nCHECK({asked});\n"
+        "__global__ void k(S *s, float *a) {\n"
+        f"    CHECK({asked}); CHECK(bool);\n    s[threadIdx.x].y = 1;\n"
+        "    MAC(bool) = a[2 * threadIdx.x];\n    a[threadIdx.x] = 1; }\n",
+        encoding="utf-8",
+    )
+    (kernel,) = coalescecheck.analyze(path, block=(32, 1, 1)).kernels
+    costs = [result.sectors and result.sectors.max for result in kernel.accesses]
+    assert costs == [None, 8, 4]
+    said = [message.message for message in kernel.diagnostics]
+    assert any("`CHECK(bool);` is not understood" in message for message in said)

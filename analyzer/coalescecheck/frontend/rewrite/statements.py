@@ -111,7 +111,7 @@ class Statements:
         function = syntax.function_declarator(node.child_by_field_name("declarator") or node)
         named = function.child_by_field_name("declarator") if function is not None else None
         if body is None or named is None:
-            self._unknown(node, env, writer)
+            self.unknown(node, env, writer)
         else:
             self._macro_block(named, text(named), [], body, env, writer)
 
@@ -162,16 +162,17 @@ class Statements:
         elif node.type in syntax.PREPROCESSOR_BLOCKS:
             self._compound_items(node, env, writer)
         else:
-            self._unknown(node, env, writer)
+            self.unknown(node, env, writer)
 
-    def _unknown(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+    def unknown(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        """A statement that is not understood: what can be read of it, and that it is there."""
         shown = syntax.flat(node)[:60]
         ex = self._s.expressions.opaque(node, env, f"`{shown}` is not understood", types.VOID)
         writer.line((ex.piece, ";"))
 
     def _error(self, node: Node, env: Env, writer: FunctionWriter) -> None:
         if node.named_child_count or len(text(node)) > 1:
-            self._unknown(node, env, writer)
+            self.unknown(node, env, writer)
 
     # -- blocks -------------------------------------------------------------------------
 
@@ -485,7 +486,7 @@ class Statements:
         right, body = node.child_by_field_name("right"), node.child_by_field_name("body")
         declarator = node.child_by_field_name("declarator")
         if right is None or declarator is None:
-            self._unknown(node, env, writer)
+            self.unknown(node, env, writer)
             return
         if right.type == "initializer_list":
             over = self._listed(right, env, writer)

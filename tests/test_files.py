@@ -54,6 +54,11 @@ GITIGNORES = [
     pytest.param({".gitignore": "build/\n!build/keep/\n"}, id="nothing below an ignored folder"),
     pytest.param({".gitignore": "third\\ party/\n# a.cu\n\n"}, id="blanks and comments"),
     pytest.param({".gitignore": ".*/\n[ab].cu\n"}, id="globs"),
+    pytest.param({".gitignore": "*\n!*.*\n!*/\n"}, id="only names without a dot"),
+    pytest.param({".gitignore": "/**\n!*/\n!g.cu\n"}, id="everything but one"),
+    pytest.param({".gitignore": "deep\n!deep/\n"}, id="a folder taken in again"),
+    pytest.param({".gitignore": "*.cu\n!deep/\n"}, id="of which files stay out"),
+    pytest.param({".gitignore": "deep/**\n!deep/build/\n!deep/g.cu\n"}, id="or all"),
 ]
 
 

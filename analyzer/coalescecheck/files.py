@@ -64,18 +64,39 @@ def excluded(path: str, exclusions: Exclusions) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class _Pattern:
+    """One line of such a list, which speaks of a name or of a whole path."""
+
+    spec: GitIgnoreSpec
+    include: bool
+    only_name: bool
+    deep: bool
+
+    def speaks_of(self, path: str) -> bool:
+        """Whether it matches ``path`` itself (a folder's ends with ``/``) and not a folder above
+        it alone: of the folders git decides first, and it may take one in again."""
+        folder, _, name = path.rstrip("/").rpartition("/")
+        if self.only_name:
+            return self.spec.match_file(name + "/" * path.endswith("/"))
+        above = folder and not self.deep and self.spec.match_file(folder + "/")
+        return not above and self.spec.match_file(path)
+
+
+@dataclass(frozen=True, slots=True)
 class _Level:
     """One list of patterns and the folder they count from."""
 
     folder: Path
-    spec: GitIgnoreSpec
+    patterns: tuple[_Pattern, ...]
 
     def says(self, path: Path, is_folder: bool) -> bool | None:
-        """True to leave ``path`` out, False to keep it after all, None for no opinion."""
-        if not path.is_relative_to(self.folder):
+        """True to leave ``path`` out, False to keep it after all, None for no opinion: the last
+        pattern that matches decides."""
+        if not self.patterns or not path.is_relative_to(self.folder):
             return None
-        name = path.relative_to(self.folder).as_posix()
-        return self.spec.check_file(name + "/" if is_folder else name).include
+        name = path.relative_to(self.folder).as_posix() + "/" * is_folder
+        last_first = reversed(self.patterns)
+        return next((one.include for one in last_first if one.speaks_of(name)), None)
 
 
 def source_files(paths: Sequence[str], exclusions: Exclusions = NONE) -> tuple[str, ...]:
@@ -153,20 +174,27 @@ def _own(folder: Path) -> list[_Level]:
 
 
 def _level(folder: Path, patterns: Sequence[str]) -> _Level:
-    """A pattern that cannot be understood matches nothing, as in git.
+    found = (_pattern(pattern.rstrip("\r")) for pattern in patterns)
+    return _Level(folder, tuple(pattern for pattern in found if pattern is not None))
+
+
+def _pattern(line: str) -> _Pattern | None:
+    """None for a comment, and for what cannot be understood, which in git matches nothing.
 
     ``deep/**`` speaks of what is in the folder and not of the folder, which pathspec does not
-    tell apart; ignoring what is directly in it comes to the same.
+    tell apart.
     """
     from pathspec import GitIgnoreSpec  # not where only files are given
 
-    good = []
-    for pattern in patterns:
-        if pattern.rstrip().endswith("/**") and not pattern.startswith("!"):
-            pattern = pattern.rstrip().removesuffix("*")
-        try:
-            GitIgnoreSpec.from_lines([pattern])
-        except ValueError:
-            continue
-        good.append(pattern)
-    return _Level(folder, GitIgnoreSpec.from_lines(good))
+    glob = line.rstrip().removeprefix("!")
+    glob = "*" if glob == "/**" else glob
+    deep = glob.endswith("/**")
+    try:
+        # without its "!", which alone matches nothing
+        spec = GitIgnoreSpec.from_lines([glob + "/*" if deep else glob])
+    except ValueError:
+        return None
+    if not any(pattern.include for pattern in spec.patterns):
+        return None
+    only_name = "/" not in glob.removeprefix("**/").rstrip("/")
+    return _Pattern(spec, not line.startswith("!"), only_name, deep)

@@ -308,3 +308,22 @@ def test_two_sizes_of_types_without_names_need_not_be_one(tmp_path: Path) -> Non
     (result,) = (r for r in analysis.accesses if r.access.op.value == "store")
     assert result.sectors is not None
     assert (result.sectors.min, result.sectors.max) == (1, 32)
+
+
+@pytest.mark.parametrize("asked", ["sizeof(int) == 4", "alignof(int) == 4", "int(3)", "bool(1)"])
+def test_a_macro_around_a_word_of_c_costs_the_members_and_not_the_kernel(
+    asked: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "word.cu"
+    path.write_text(
+        f"struct S {{ int x; CHECK({asked}); float y; }};\nCHECK({asked});\n"
+        "__global__ void k(S *s, float *a) {\n"
+        f"    CHECK({asked}); CHECK(bool);\n    s[threadIdx.x].y = 1;\n"
+        "    MAC(bool) = a[2 * threadIdx.x];\n    a[threadIdx.x] = 1; }\n",
+        encoding="utf-8",
+    )
+    (kernel,) = coalescecheck.analyze(path, block=(32, 1, 1)).kernels
+    costs = [result.sectors and result.sectors.max for result in kernel.accesses]
+    assert costs == [None, 8, 4]
+    said = [message.message for message in kernel.diagnostics]
+    assert any("`CHECK(bool);` is not understood" in message for message in said)

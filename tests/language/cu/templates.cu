@@ -156,6 +156,18 @@ __global__ void chosen(float *out)
     }
 }
 
+// --- an assertion as the branch of a condition ---
+
+template <typename T>
+__global__ void asserted(T *out, int n)
+{
+    if (n > 3)
+        out[threadIdx.x] = 1;  // expect: out store sectors=4
+    else
+        static_assert(sizeof(T) == 4 || sizeof(T) == 8, "no such type");
+    out[2 * threadIdx.x] = 2;  // expect: out store sectors=8
+}
+
 // --- template template parameter, alias template, dependent types ---
 
 template <typename T>
@@ -196,6 +208,7 @@ void run(void *p, const void *q)
     chosen<0><<<1, 128>>>((float *)p);
     chosen<1><<<1, 128>>>((float *)p);
     chosen<2><<<1, 128>>>((float *)p);
+    asserted<float><<<1, 128>>>((float *)p, 4);
     dependent<Plain, double><<<1, 128>>>((double *)p);
 }
 

@@ -62,6 +62,8 @@ class Construction:
     ) -> Ex | None:
         """An object made by the constructor that fits best; None if none fits."""
         constructors = self._constructors(record)
+        if len(arguments) == 1 and not self._is_copied(record, arguments[0]):
+            constructors = [c for c in constructors if not self._copies(record, *c)]
         for base in self._s.records.inherited(record):
             given = [types.strip(a.type) for a in arguments]
             if given and given != [types.unqualified(base)]:  # not to copy, not by default
@@ -72,6 +74,22 @@ class Construction:
         self._s.overloads.tell_of_tie(choice, node)
         pairs = [(a, node) for a in arguments]
         return self._constructed(record, choice, pairs, node, env)
+
+    def _is_copied(self, record: Record, argument: Ex) -> bool:
+        """Whether a copy of ``argument`` may be what is made. What only a constructor makes a
+        ``record`` is given to that constructor itself."""
+        given = types.strip(argument.type)
+        if not isinstance(given, Record):
+            return not (isinstance(given, types.Pointer) or types.is_arithmetic(given))
+        if self._s.records.base_path(given, record.cname) is not None:
+            return True
+        return self._s.methods.converted(given, record) is not None
+
+    def _copies(self, record: Record, entry: FunctionEntry, found: Found) -> bool:
+        """Whether a constructor takes an object of its own class."""
+        if entry.head or not self._s.overloads.takes(entry, 1):
+            return False
+        return types.strip(self._s.overloads.first_parameter(entry, found.env)) == record
 
     def _constructors(self, record: Record) -> list[tuple[FunctionEntry, Found]]:
         source = self._s.records.source(record)

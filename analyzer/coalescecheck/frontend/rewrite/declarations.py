@@ -51,6 +51,9 @@ class Declarations:
         """A declaration statement."""
         type_node = node.child_by_field_name("type")
         declarators = syntax.declarators(node)
+        if any(map(syntax.declares_word, declarators)):
+            self._s.statements.unknown(node, env, writer)
+            return
         if type_node is not None and not declarators:
             self._s.typenames.type(type_node, env)
         for declarator in declarators:

@@ -26,20 +26,6 @@ _KEYWORDS = frozenset(
 )
 
 
-_C_WORDS = frozenset(
-    (
-        "auto bool break case char const continue default do double else enum extern float for "
-        "goto if int long return short signed sizeof static struct switch typedef union unsigned "
-        "void volatile while"
-    ).split()
-)
-
-
-def is_c_word(name: str) -> bool:
-    """Whether a name is a keyword of C and C++: no program has such a name."""
-    return name in _C_WORDS
-
-
 def c_name(name: str) -> str:
     """A C++ identifier that is a keyword in C gets an underscore."""
     return name + "_" if name in _KEYWORDS else name

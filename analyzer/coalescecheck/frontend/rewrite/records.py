@@ -26,11 +26,11 @@ from coalescecheck.frontend.rewrite.env import (
     TypeBound,
     ValueBound,
 )
-from coalescecheck.frontend.rewrite.output import c_name, is_c_word
+from coalescecheck.frontend.rewrite.output import c_name
 from coalescecheck.frontend.rewrite.overlap import check_bases
 from coalescecheck.frontend.rewrite.packing import pack
 from coalescecheck.frontend.rewrite.qualified import base_name
-from coalescecheck.frontend.rewrite.syntax import text
+from coalescecheck.frontend.rewrite.syntax import is_c_word, text
 from coalescecheck.frontend.rewrite.types import CType, Field, Layout, Record
 from coalescecheck.frontend.rewrite.visibility import visible_end
 

@@ -59,7 +59,7 @@ from coalescecheck.frontend.rewrite.methods import Methods
 from coalescecheck.frontend.rewrite.naming import Naming
 from coalescecheck.frontend.rewrite.offsetof import OffsetOf
 from coalescecheck.frontend.rewrite.operators import Operators
-from coalescecheck.frontend.rewrite.output import Output, c_name, is_c_word
+from coalescecheck.frontend.rewrite.output import Output, c_name
 from coalescecheck.frontend.rewrite.overloads import Overloads
 from coalescecheck.frontend.rewrite.packing import PackPragmas
 from coalescecheck.frontend.rewrite.qualified import QualifiedNames
@@ -200,7 +200,7 @@ class Session:
 
     def free_name(self, name: str, node: Node) -> Ex:
         """A name nobody defined: it stays a symbol."""
-        if not name or is_c_word(name) or name in self.output.unknown_types:
+        if not name or syntax.is_c_word(name) or name in self.output.unknown_types:
             # none, or a word of C: a syntax error, said already
             return self.opaque_call([], types.UNKNOWN, Mark(node.start_byte))  # a type in C
         failed = self.substitution.fails_at(node)

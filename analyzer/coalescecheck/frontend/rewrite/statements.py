@@ -39,6 +39,8 @@ _IGNORED = frozenset(
 
 
 _FUNCTIONS = ("function_definition", "lambda_expression")
+# as the branch of a statement the grammar takes it for a call
+_ASSERTIONS = ("static_assert", "_Static_assert")
 _NAMED = ("identifier", "field_expression", "qualified_identifier")
 _PLACES = (*_NAMED, "subscript_expression", "pointer_expression", "parenthesized_expression")
 
@@ -118,7 +120,7 @@ class Statements:
         function = syntax.function_declarator(node.child_by_field_name("declarator") or node)
         named = function.child_by_field_name("declarator") if function is not None else None
         if body is None or named is None:
-            self._unknown(node, env, writer)
+            self.unknown(node, env, writer)
         else:
             self._macro_block(named, text(named), [], body, env, writer)
 
@@ -179,16 +181,17 @@ class Statements:
         elif node.type in syntax.PREPROCESSOR_BLOCKS:
             self._compound_items(node, env, writer)
         else:
-            self._unknown(node, env, writer)
+            self.unknown(node, env, writer)
 
-    def _unknown(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+    def unknown(self, node: Node, env: Env, writer: FunctionWriter) -> None:
+        """A statement that is not understood: what can be read of it, and that it is there."""
         shown = syntax.flat(node)[:60]
         ex = self._s.expressions.opaque(node, env, f"`{shown}` is not understood", types.VOID)
         writer.line((ex.piece, ";"))
 
     def _error(self, node: Node, env: Env, writer: FunctionWriter) -> None:
         if node.named_child_count or len(text(node)) > 1:
-            self._unknown(node, env, writer)
+            self.unknown(node, env, writer)
 
     # -- blocks -------------------------------------------------------------------------
 
@@ -229,7 +232,8 @@ class Statements:
 
     def _expression(self, node: Node, env: Env, writer: FunctionWriter) -> None:
         inner = syntax.operands(node)
-        if not inner:
+        called = inner[0].child_by_field_name("function") if inner else None
+        if not inner or (called is not None and text(called) in _ASSERTIONS):
             writer.line(";")
             return
         declaration = misread.declaration(self._s, inner[0], env)
@@ -256,7 +260,7 @@ class Statements:
         message = f"`{syntax.flat(node)[:60]}` is not understood: what it changes is unknown"
         self._s.say(node, "error", message, hides=True)
         writer.line(unread.BEGIN)
-        self._unknown(node, env, writer)
+        self.unknown(node, env, writer)
         self._forget(unread.words(node), node, env, writer)
         writer.line(unread.END)
 
@@ -535,7 +539,7 @@ class Statements:
         right, body = node.child_by_field_name("right"), node.child_by_field_name("body")
         declarator = node.child_by_field_name("declarator")
         if right is None or declarator is None:
-            self._unknown(node, env, writer)
+            self.unknown(node, env, writer)
             return
         if right.type == "initializer_list":
             over = self._listed(right, env, writer)

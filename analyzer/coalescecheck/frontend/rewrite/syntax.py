@@ -46,6 +46,13 @@ _NAMES = frozenset(
         "structured_binding_declarator",
     }
 )
+_C_WORDS = frozenset(
+    (
+        "alignas alignof auto bool break case char const constexpr continue default do double else "
+        "enum extern false float for goto if int long nullptr return short signed sizeof static "
+        "static_assert struct switch thread_local true typedef union unsigned void volatile while"
+    ).split()
+)
 _STRING = re.compile(r'\s*"((?:[^"\\\n]|\\.)*)"\s*')
 _CHARACTER = re.compile(r"\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|[abefnrtv'\"?\\])|[ !#-\[\]-~]")
 _LONGEST_SEQUENCE = 400  # bytes; each is parsed once more
@@ -54,6 +61,11 @@ RECORDS = ("struct_specifier", "class_specifier", "union_specifier")
 PREPROCESSOR_BLOCKS = frozenset(
     {"preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "preproc_elifdef"}
 )
+
+
+def is_c_word(name: str) -> bool:
+    """Whether a name is a keyword of C and C++: no program has such a name."""
+    return name in _C_WORDS
 
 
 def text(node: Node) -> str:
@@ -151,11 +163,25 @@ def points_to_member(declarator: Node | None) -> bool:
 
 def declared_name(node: Node | None) -> Node | None:
     """The node naming what a declarator declares; None for an abstract one."""
-    while node is not None and node.type in _WRAPPERS:
-        node = inner_declarator(node)
+    node = _innermost(node)
     if node is not None and node.type == "qualified_identifier" and points_to_member(node):
         return next((n for n in reversed(list(walk(node))) if n.type == "type_identifier"), None)
-    return node if node is not None and node.type in _NAMES else None
+    if node is None or node.type not in _NAMES or is_c_word(text(node)):
+        return None
+    return node
+
+
+def declares_word(declarator: Node) -> bool:
+    """Whether a word of C stands where a name should, as in ``CHECK(sizeof(int) == 4);`` read as
+    a declaration."""
+    node = _innermost(declarator)
+    return node is not None and node.type in _NAMES and is_c_word(text(node))
+
+
+def _innermost(node: Node | None) -> Node | None:
+    while node is not None and node.type in _WRAPPERS:
+        node = inner_declarator(node)
+    return node
 
 
 def function_declarator(node: Node | None) -> Node | None:

@@ -69,3 +69,33 @@ def test_what_never_runs_may_run_in_a_shorter_sample(tmp_path: Path) -> None:
     (kernel,) = report.kernels
     assert [access.requests for access in kernel.accesses] == [108, 0, 1, 1]
     assert {access.verified.simulation for access in kernel.accesses} == {"agrees"}
+
+
+CALLED = """\
+__device__ void step(float *a, int *at) { a[*at] = 1; *at *= 2; }
+__global__ void k(float *a) {
+    int i = threadIdx.x;
+    step(a, &i);
+    step(a, &i);
+    step(a, &i);
+    a[i] = 2;
+}
+void run(float *a) { k<<<1, 32>>>(a); }
+"""
+
+
+def test_calls_are_followed_as_far_as_a_number_of_accesses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "called.cu"
+    path.write_text(CALLED, encoding="utf-8")
+    (whole,) = coalescecheck.analyze(path).kernels
+    assert whole.status == "analysed"
+    monkeypatch.setattr(importlib.import_module("coalescecheck.lower.calls"), "MAX_ACCESSES", 1)
+    (kernel,) = coalescecheck.analyze(path).kernels
+    assert kernel.status == "partial"
+    said = "calls are followed as far as the first 1 accesses; the accesses beyond are missing"
+    assert said in [each.message for each in kernel.diagnostics]
+    *followed, last = kernel.accesses
+    assert [a.sectors.max for a in followed if a.sectors] == [4, 8]
+    assert last.certainty == "data-dependent"  # the third call may have set `i` to anything

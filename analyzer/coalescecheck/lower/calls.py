@@ -28,6 +28,7 @@ from coalescecheck.lower import (
     storage,
 )
 from coalescecheck.lower.context import (
+    MAX_ACCESSES,
     MAX_INLINED_CALLS,
     MAX_RECURSIVE_CALLS,
     Callee,
@@ -161,6 +162,9 @@ def _inline(
     if cx.inlined > MAX_INLINED_CALLS:
         _say_limit(cx, node, f"only the first {MAX_INLINED_CALLS} calls are followed")
         return _forgotten_call(cx, callee.name, values, callee)
+    if len(cx.accesses) > MAX_ACCESSES:
+        _say_limit(cx, node, f"calls are followed as far as the first {MAX_ACCESSES} accesses")
+        return _forgotten_call(cx, callee.name, values, callee)
     definition = callee.definition
     result_type = _result_type(callee) or VOID
     if definition is None or len(values) < _parameter_count(definition):
@@ -204,7 +208,7 @@ def _is_constant(value: Value) -> bool:
 def _say_limit(cx: Context, node: c_ast.FuncCall, message: str) -> None:
     if not cx.said_limit:
         cx.said_limit = True
-        cx.warn(node, f"{message}; the accesses beyond are missing")
+        cx.warn(node, f"{message}; the accesses beyond are missing", hides=True)
 
 
 def _parameters(definition: c_ast.FuncDef) -> list[c_ast.Decl]:

@@ -27,6 +27,7 @@ from coalescecheck.lower.values import Place, Value
 from coalescecheck.source import NOWHERE, Diagnostic, Span
 
 MAX_INLINED_CALLS = 10_000  # bodies per kernel
+MAX_ACCESSES = 10_000  # of a kernel, from where on no further call is followed
 MAX_RECURSIVE_CALLS = 300  # of these, inside a recursion: two calls of itself double each level
 
 

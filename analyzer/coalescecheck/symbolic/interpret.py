@@ -75,6 +75,7 @@ class Interpreter:
         self.unroller = Unroller(self, MAX_STEPS // 24)
         self._solver = LoopSolver(self)
         self._cells = Cells(kernel, ctx)
+        self._tables: dict[str, tuple[int, ...] | None] = {}
         self._warp_values = WarpValues(self.values, geometry)
 
     def run(self) -> list[Reach]:
@@ -211,26 +212,34 @@ class Interpreter:
     def _constant_element(self, address: Form, type_: ScalarType) -> Form | None:
         """An element of an array whose contents the source gives, read as what it is."""
         array = self.array_of(address)
-        if array is None or array.values is None or not type_.is_integer:
+        if array is None or not array.values or not type_.is_integer:
+            return None
+        if not array.const:  # the host or another thread may have written it
             return None
         if (array.element_kind, array.element_size) != (type_.kind, type_.size):
             return None
-        if not array.values or not all(isinstance(v, int) for v in array.values):
-            return None
-        if not array.const:  # the host or another thread may have written it
+        table = self._table(array)
+        if table is None:
             return None
         offset = address - self.ctx.symbol(Symbol(array.name, "base"))
         if self.ctx.multiple_of(offset) % array.element_size:
             return None
         index = op.floor_divide(self.ctx, offset, array.element_size)
         if index.is_constant:
-            inside = 0 <= index.constant < len(array.values)
-            return number(int(array.values[index.constant])) if inside else None
+            inside = 0 <= index.constant < len(table)
+            return number(table[index.constant]) if inside else None
         low, high = self.ctx.bounds(index)
-        if low is None or low < 0 or high is None or high >= len(array.values):
+        if low is None or low < 0 or high is None or high >= len(table):
             return None
-        table = tuple(int(v) for v in array.values)
         return self.ctx.atom("table", (index,), (min(table), max(table)), table)
+
+    def _table(self, array: ir.Array) -> tuple[int, ...] | None:
+        """What an array holds, where that is integers."""
+        if array.name not in self._tables:
+            values = array.values or ()
+            known = tuple(int(value) for value in values if isinstance(value, int))
+            self._tables[array.name] = known if len(known) == len(values) else None
+        return self._tables[array.name]
 
     def _launch_constant(self, address: Form, type_: ScalarType) -> Form | None:
         """A number in constant memory that the launch fixes: as good as a parameter."""

@@ -7,6 +7,7 @@ indices taken from it stay near and loops over them end.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +37,7 @@ class Memory:
         words = np.arange(_SHARED_BYTES) // 4
         self._shared = np.where(np.arange(_SHARED_BYTES) % 4 == 0, words * 7 % 32, 0).astype("u1")
         self._local = np.zeros((lanes, _LOCAL_BYTES), np.uint8)
-        self._parameters = np.frombuffer(parameters + bytes(64), np.uint8)
+        self._parameters = np.frombuffer(parameters + bytes(64), np.uint8).copy()
         for start, content in initial.items():
             for at in range(0, len(content), PAGE):
                 part = np.frombuffer(content[at : at + PAGE], np.uint8)
@@ -60,53 +61,38 @@ class Memory:
     def load(self, addresses: Bits, active: Mask, width: int, space: str) -> Bytes:
         """``width`` bytes of every active lane."""
         loaded = np.zeros((len(addresses), width), np.uint8)
-        for name, mask in self.spaces(addresses, active, space):
-            lanes = np.nonzero(mask)[0]
-            if name == "global":
-                for page, some, offsets in self._paged(addresses, lanes, width):
-                    loaded[some] = page[offsets]
-                continue
-            at = self._offsets(addresses, lanes, width)
-            if name == "shared":
-                loaded[lanes] = self._shared[at % _SHARED_BYTES]
-            elif name == "local":
-                loaded[lanes] = self._local[lanes[:, None], at % _LOCAL_BYTES]
-            else:
-                loaded[lanes] = self._parameters[at % len(self._parameters)]
+        for held, at, lanes in self._parts(addresses, active, width, space):
+            loaded[lanes] = held[at]
         return loaded
 
     def store(self, addresses: Bits, active: Mask, data: Bytes, space: str) -> None:
         """Write one row of ``data`` for every active lane."""
-        width = data.shape[1]
+        for held, at, lanes in self._parts(addresses, active, data.shape[1], space):
+            held[at] = data[lanes]
+
+    def _parts(
+        self, addresses: Bits, active: Mask, width: int, space: str
+    ) -> Iterator[tuple[npt.NDArray[np.uint8], Any, npt.NDArray[np.intp]]]:
+        """Arrays of bytes, the places in them, and the lanes that touch them."""
         for name, mask in self.spaces(addresses, active, space):
             lanes = np.nonzero(mask)[0]
-            if name == "global":
-                for page, some, offsets in self._paged(addresses, lanes, width):
-                    page[offsets] = data[some]
-                continue
-            at = self._offsets(addresses, lanes, width)
+            at = (addresses[lanes] & _INSIDE).astype(np.int64)[:, None] + np.arange(width)
             if name == "shared":
-                self._shared[at % _SHARED_BYTES] = data[lanes]
+                yield self._shared, at % _SHARED_BYTES, lanes
             elif name == "local":
-                self._local[lanes[:, None], at % _LOCAL_BYTES] = data[lanes]
-
-    def _offsets(
-        self, addresses: Bits, lanes: npt.NDArray[np.intp], width: int
-    ) -> npt.NDArray[np.int64]:
-        return (addresses[lanes] & _INSIDE).astype(np.int64)[:, None] + np.arange(width)
+                yield self._local, (lanes[:, None], at % _LOCAL_BYTES), lanes
+            elif name == "param":
+                yield self._parameters, at % len(self._parameters), lanes
+            else:
+                pages = addresses[lanes] // np.uint64(PAGE)
+                for number in np.unique(pages):
+                    here = pages == number
+                    start = addresses[lanes[here]] % np.uint64(PAGE)
+                    inside = start.astype(np.int64)[:, None] + np.arange(width)
+                    yield self._page(int(number)), np.minimum(inside, PAGE - 1), lanes[here]
 
     def _page(self, number: int) -> npt.NDArray[np.uint8]:
         page = self._pages.get(number)
         if page is None:
             page = self._pages[number] = _small_numbers(number)
         return page
-
-    def _paged(
-        self, addresses: Bits, lanes: npt.NDArray[np.intp], width: int
-    ) -> Iterator[tuple[npt.NDArray[np.uint8], npt.NDArray[np.intp], npt.NDArray[np.int64]]]:
-        pages = addresses[lanes] // np.uint64(PAGE)
-        for number in np.unique(pages):
-            some = lanes[pages == number]
-            start = (addresses[some] % np.uint64(PAGE)).astype(np.int64)
-            offsets = np.minimum(start[:, None] + np.arange(width), PAGE - 1)
-            yield self._page(int(number)), some, offsets

@@ -1,12 +1,12 @@
 """Calls of ``constexpr`` functions with constant arguments, computed.
 
 In: a chosen function and its arguments' values.  Out: the value it returns, or the function that
-it chooses; None where its body does more than C++14 arithmetic on scalars.  It must not emit
-anything.
+it chooses; None where its body does more than C++14 arithmetic on scalars.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _MAX_STEPS = 20_000  # statements of one kernel's constant calls, all together
 _MAX_DEPTH = 64  # calls inside each other
+_ASKS = "what a call with constants gives by `if consteval` is not followed"
+_CONSTEVAL = re.compile(r"if\s*(?:!|\bnot\b)?\s*consteval\b")
 _EXPRESSIONS = ("assignment_expression", "update_expression", "comma_expression")
 
 
@@ -61,12 +63,21 @@ class ConstantCalls:
         self._s = session
         self._steps = 0
         self._depth = 0
+        self._asks: Node | None = None  # the `if consteval` that was come to
 
     def expression(
         self, choice: Choice, arguments: Sequence[Value | None], mark: Mark
     ) -> Ex | None:
-        """The constant a call is, of the type that the function returns."""
+        """The constant a call is, of the type that the function returns; unknown where that
+        depends on whether a constant is asked for."""
+        outermost = self._depth == 0
+        if outermost:
+            self._asks = None
         found = self._run(choice, arguments)
+        if found is None and outermost and self._asks is not None:
+            self._s.say(self._asks, "warning", f"{_ASKS}: its value is unknown")
+            result = types.strip(self._s.functions.tried_result(choice.entry, choice.env))
+            return self._s.opaque_call([], result, mark)
         if found is not None and found.function is not None:
             return replace(found.function, piece=(mark, plain_text(found.function.piece)))
         if found is None or found.value is None:
@@ -256,8 +267,9 @@ class ConstantCalls:
 
     def _if(self, node: Node, env: Env) -> None:
         condition = node.child_by_field_name("condition")
-        if condition is not None and self._s.original(condition).endswith("consteval"):
-            raise _NotConstantError  # it depends on who asks
+        if _CONSTEVAL.match(self._s.original(node)):
+            self._asks = node
+            raise _NotConstantError
         taken = "consequence" if self._truth(condition, env) else "alternative"
         branch = node.child_by_field_name(taken)
         if branch is not None and branch.type == "else_clause":

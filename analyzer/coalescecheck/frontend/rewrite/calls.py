@@ -36,7 +36,7 @@ from coalescecheck.frontend.rewrite.ex import (
     literal,
 )
 from coalescecheck.frontend.rewrite.index import FunctionEntry
-from coalescecheck.frontend.rewrite.overloads import Choice
+from coalescecheck.frontend.rewrite.overloads import Choice, zeros_among
 from coalescecheck.frontend.rewrite.qualified import base_name
 from coalescecheck.frontend.rewrite.syntax import text
 from coalescecheck.frontend.rewrite.types import CType
@@ -171,7 +171,8 @@ class Calls:
         candidates = self._with_associated(candidates, function, actual, node, env)
         record = self._s.self_record(env)
         own = None if record is None else types.Reference(self._s.self_object(env, record))
-        choice = self._s.overloads.choose(candidates, actual, explicit, env, own)
+        zeros = zeros_among(arguments)
+        choice = self._s.overloads.choose(candidates, actual, explicit, env, own, zeros)
         name = base_name(function.child_by_field_name("name") or function)
         if choice is None:
             known = self._s.intrinsics.call(name, [ex for ex, _ in arguments], node, env)

@@ -15,7 +15,8 @@ from coalescecheck.frontend.rewrite.types import CType
 if TYPE_CHECKING:
     from coalescecheck.frontend.rewrite.session import Session
 
-_NULL = 30.0  # no integer but 0 is a pointer
+OF_INTEGER = 30.0  # a pointer: no integer but a literal 0 is one
+OF_ZERO = 2.0  # a pointer made of that
 FORBIDDEN = 50.0  # what C++ does not convert is called all the same where nothing else is
 
 
@@ -81,7 +82,7 @@ class ConversionRanks:
 
     def _pointer_cost(self, wanted: types.Pointer, actual: CType) -> float | None:
         if not isinstance(actual, types.Pointer):
-            return _NULL if types.is_integer(actual) else self._record_cost(wanted, actual)
+            return OF_INTEGER if types.is_integer(actual) else self._record_cost(wanted, actual)
         if wanted.null:
             return None
         to, source = wanted.target, actual.target

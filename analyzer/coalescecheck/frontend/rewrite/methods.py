@@ -21,7 +21,7 @@ from coalescecheck.frontend.rewrite.env import Env, Found
 from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, dereferenced
 from coalescecheck.frontend.rewrite.index import FunctionEntry
 from coalescecheck.frontend.rewrite.output import c_name
-from coalescecheck.frontend.rewrite.overloads import Choice
+from coalescecheck.frontend.rewrite.overloads import Choice, zeros_among
 from coalescecheck.frontend.rewrite.parameters import parameter_nodes
 from coalescecheck.frontend.rewrite.qualified import base_name
 from coalescecheck.frontend.rewrite.syntax import text
@@ -217,7 +217,8 @@ class Methods:
         candidates = found.functions()
         explicit = self._s.calls.explicit_arguments(field)
         actual = [ex.passed for ex, _ in arguments]
-        choice = self._s.overloads.choose(candidates, actual, explicit, env, base.passed)
+        zeros = zeros_among(arguments)
+        choice = self._s.overloads.choose(candidates, actual, explicit, env, base.passed, zeros)
         if choice is None:
             return None
         return self.on_object(choice, base, arguments, node, env)

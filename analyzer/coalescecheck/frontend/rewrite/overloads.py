@@ -7,7 +7,7 @@ It must not emit anything.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -22,7 +22,12 @@ from coalescecheck.frontend.rewrite import (
     unread,
 )
 from coalescecheck.frontend.rewrite.constraints import Met
-from coalescecheck.frontend.rewrite.conversion_ranks import binding_cost, receiver_cost
+from coalescecheck.frontend.rewrite.conversion_ranks import (
+    OF_INTEGER,
+    OF_ZERO,
+    binding_cost,
+    receiver_cost,
+)
 from coalescecheck.frontend.rewrite.env import (
     Argument,
     Env,
@@ -32,6 +37,7 @@ from coalescecheck.frontend.rewrite.env import (
     TypeBound,
     ValueBound,
 )
+from coalescecheck.frontend.rewrite.ex import Ex
 from coalescecheck.frontend.rewrite.index import FunctionEntry
 from coalescecheck.frontend.rewrite.ordering import more_special
 from coalescecheck.frontend.rewrite.parameters import (
@@ -88,12 +94,14 @@ class Overloads:
         explicit: Sequence[Node],
         env: Env,
         receiver: CType | None = None,
+        zeros: Collection[int] = (),
     ) -> Choice | None:
         """The best viable candidate; None if none can be called, or if it takes types or values
         that are not known to tell which.
 
         An argument that is an object and no value comes as a reference to its type;
-        ``receiver`` is the type of the object that a method is called on.
+        ``receiver`` is the type of the object that a method is called on, ``zeros`` are the places
+        of arguments that are a literal 0.
         """
         best: Choice | None = None
         viable: list[Choice] = []
@@ -110,6 +118,8 @@ class Overloads:
                 choice = replace(choice, cost=cost)
             if choice is None:
                 continue
+            if zeros:
+                choice = self._with_null_pointers(choice, zeros)
             viable.append(choice)
             if best is None or self._better(choice, best, arguments):
                 best = choice
@@ -123,6 +133,13 @@ class Overloads:
         tied = any(abs(r.cost[0] - best.cost[0]) < 1e-9 and _rival(r, best) for r in rivals)
         chosen = self._specialised(best, candidates)
         return replace(chosen, tied=True) if chosen is not None and tied else chosen
+
+    def _with_null_pointers(self, choice: Choice, zeros: Collection[int]) -> Choice:
+        """``choice`` with what it costs to make pointers of each literal 0."""
+        wanted = self._wanted(choice)
+        made = sum(isinstance(wanted.get(place), types.Pointer) for place in zeros)
+        fit, *rest = choice.cost
+        return replace(choice, cost=(fit - made * (OF_INTEGER - OF_ZERO), *rest))
 
     def tell_of_tie(self, choice: Choice, node: Node) -> None:
         """In C++ one candidate is the best: where none is, something is not understood."""
@@ -530,6 +547,18 @@ class Overloads:
         if trailing is None and (result is None or result.type in _PLAIN):
             return False
         return _is_no_type(self._s.functions.tried_result(entry, env))
+
+
+def zeros_among(arguments: Sequence[tuple[Ex, Node]]) -> list[int]:
+    """The places of the arguments that are a literal 0, which may become a pointer."""
+    return [
+        place
+        for place, (ex, node) in enumerate(arguments)
+        if node.type == "number_literal"
+        and types.is_integer(ex.type)
+        and ex.value is not None
+        and ex.value.number == 0
+    ]
 
 
 def _plain(type_: CType) -> CType:

@@ -88,13 +88,16 @@ class _Level:
 
     folder: Path
     patterns: tuple[_Pattern, ...]
+    of_all: GitIgnoreSpec | None  # which tells at once of the many paths that nothing matches
 
     def says(self, path: Path, is_folder: bool) -> bool | None:
         """True to leave ``path`` out, False to keep it after all, None for no opinion: the last
         pattern that matches decides."""
-        if not self.patterns or not path.is_relative_to(self.folder):
+        if self.of_all is None or not path.is_relative_to(self.folder):
             return None
         name = path.relative_to(self.folder).as_posix() + "/" * is_folder
+        if not self.of_all.match_file(name):
+            return None
         last_first = reversed(self.patterns)
         return next((one.include for one in last_first if one.speaks_of(name)), None)
 
@@ -175,7 +178,12 @@ def _own(folder: Path) -> list[_Level]:
 
 def _level(folder: Path, patterns: Sequence[str]) -> _Level:
     found = (_pattern(pattern.rstrip("\r")) for pattern in patterns)
-    return _Level(folder, tuple(pattern for pattern in found if pattern is not None))
+    known = tuple(pattern for pattern in found if pattern is not None)
+    if not known:
+        return _Level(folder, (), None)
+    from pathspec import GitIgnoreSpec  # not where only files are given
+
+    return _Level(folder, known, GitIgnoreSpec([p for one in known for p in one.spec.patterns]))
 
 
 def _pattern(line: str) -> _Pattern | None:

@@ -123,6 +123,25 @@ def test_a_word_before_the_name_of_a_namespace_is_an_attribute(tmp_path: Path) -
 @pytest.mark.parametrize(
     "head",
     [
+        "__global__ auto k(float *a) -> void",
+        "using Void = void;\n__global__ Void k(float *a)",
+        "template <typename R = void> __global__ R k(float *a)",
+        "template <class T> struct E { typedef void type; };\n"
+        "__global__ typename E<int>::type k(float *a)",
+        "__global__ alignas(8) void k(float *a)",
+    ],
+)
+def test_the_result_of_a_kernel_is_no_attribute(tmp_path: Path, head: str) -> None:
+    report = analysed(tmp_path, f"{head} {{ a[2 * threadIdx.x] = 1; }}")
+    (kernel,) = report.kernels
+    (store,) = kernel.accesses
+    assert (kernel.name, store.sectors and store.sectors.max) == ("k", 8)
+    assert not [d for f in report.files for d in f.analysis.diagnostics if "taken for" in d.message]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
         "__global__ void BOUNDS(256) k",
         "__global__ BOUNDS(max(2, 3) * 64, 2) void k",
         "__global__ void BOUNDS k",

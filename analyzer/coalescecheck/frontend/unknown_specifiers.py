@@ -11,6 +11,7 @@ import re
 from dataclasses import replace
 
 from coalescecheck.frontend.patches import Edits
+from coalescecheck.frontend.rewrite.syntax import is_c_word
 from coalescecheck.frontend.unit import Unit
 from coalescecheck.source import Diagnostic
 
@@ -56,8 +57,10 @@ _OWN = (
 _OF_KERNEL = re.compile(
     rb"\b__global__\s+(?:" + _OWN + rb"\s+){0,8}(?!" + _OWN + rb")"
     rb"(?P<whole>(?P<word>[A-Za-z_]\w*)(?:\s*" + _ARGUMENTS + rb")?)"
-    rb"(?=\s+(?:" + _OWN + rb"\s+){0,8}[A-Za-z_]\w*\s*[(<])"
+    rb"(?=\s+(?P<rest>(?:" + _OWN + rb"\s+){0,8})(?!" + _OWN + rb")"
+    rb"[A-Za-z_]\w*(?:\s*[(<]|\s+[A-Za-z_]))"
 )
+_VOID = re.compile(rb"\bvoid\b")
 # `float *RESTRICT p`: no expression has two words behind a star
 _RESTRICTED = re.compile(
     rb"[*&]\s*(?P<whole>(?P<word>(?!__restrict|restrict\b)\w*(?:RESTRICT|restrict)\w*))"
@@ -71,7 +74,8 @@ def without_unknown_specifiers(unit: Unit) -> tuple[Unit, list[Diagnostic]]:
     stars of parameters and, if headers are missing, before declarations."""
     edits, said = Edits(unit.code, unit.tree), dict[bytes, Diagnostic]()
     for _ in range(_ROUNDS):
-        found = list(_OF_KERNEL.finditer(bytes(edits.code)))
+        heads = _OF_KERNEL.finditer(bytes(edits.code))
+        found = [head for head in heads if _is_beside_void(head)]
         _blank(unit, edits, found, said, "an attribute or the launch bounds of a kernel")
         if not found:
             break
@@ -82,6 +86,13 @@ def without_unknown_specifiers(unit: Unit) -> tuple[Unit, list[Diagnostic]]:
     if not edits.parsed():
         return unit, []
     return replace(unit, code=bytes(edits.code), tree=edits.tree), list(said.values())
+
+
+def _is_beside_void(head: re.Match[bytes]) -> bool:
+    """Whether the result is given, so that the word is none: ``__global__ auto k() -> void``."""
+    if is_c_word(head["word"].decode()):  # such as `alignas`
+        return False
+    return _VOID.search(head[0] + b" " + head["rest"]) is not None
 
 
 def _blank(

@@ -24,6 +24,7 @@ from coalescecheck.frontend.rewrite import (
     types,
 )
 from coalescecheck.frontend.rewrite.associated import with_associated
+from coalescecheck.frontend.rewrite.conversion_ranks import zeros_among
 from coalescecheck.frontend.rewrite.emit import Mark, Piece
 from coalescecheck.frontend.rewrite.env import Env, Found, Local, TypeBound
 from coalescecheck.frontend.rewrite.ex import (
@@ -36,7 +37,7 @@ from coalescecheck.frontend.rewrite.ex import (
     literal,
 )
 from coalescecheck.frontend.rewrite.index import FunctionEntry
-from coalescecheck.frontend.rewrite.overloads import Choice, zeros_among
+from coalescecheck.frontend.rewrite.overloads import Choice
 from coalescecheck.frontend.rewrite.qualified import base_name
 from coalescecheck.frontend.rewrite.syntax import text
 from coalescecheck.frontend.rewrite.types import CType

@@ -86,11 +86,6 @@ class ConstantCalls:
         result = types.strip(self._s.functions.tried_result(choice.entry, choice.env))
         return literal(value, mark) if types.has_auto(result) else constant(value, result, mark)
 
-    def value(self, choice: Choice, arguments: Sequence[Value | None]) -> Value | None:
-        """The constant a call is, None if it is none."""
-        found = self._run(choice, arguments)
-        return found.value if found is not None else None
-
     def _run(self, choice: Choice, arguments: Sequence[Value | None]) -> _Return | None:
         entry = choice.entry
         values = [a for a in arguments if a is not None]

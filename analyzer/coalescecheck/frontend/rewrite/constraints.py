@@ -160,12 +160,9 @@ class Constraints:
         self, node: Node, env: Env, first: object, atoms: set[tuple[object, ...]]
     ) -> bool | None:
         """Whether a concept holds for its arguments, ``first`` before them if it is given."""
-        inner = node
-        while inner.type == "qualified_identifier":
-            name = inner.child_by_field_name("name")
-            if name is None:
-                return None
-            inner = name
+        inner = syntax.unqualified(node)
+        if inner is None:
+            return None
         nodes = syntax.operands(inner.child_by_field_name("arguments"))
         found = self._concept(node, env)
         entries = found.entries if found is not None else []

@@ -6,9 +6,13 @@ qualifiers and references differ.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tree_sitter import Node
+
 from coalescecheck.frontend.rewrite import syntax, traits, types, user_conversions
+from coalescecheck.frontend.rewrite.ex import Ex
 from coalescecheck.frontend.rewrite.index import FunctionEntry
 from coalescecheck.frontend.rewrite.types import CType
 
@@ -112,6 +116,18 @@ class ConversionRanks:
         if isinstance(wanted, types.Record):
             return user_conversions.by_constructor(self._s, wanted, actual)
         return None
+
+
+def zeros_among(arguments: Sequence[tuple[Ex, Node]]) -> list[int]:
+    """The places of the arguments that are a literal 0, which may become a pointer."""
+    return [
+        place
+        for place, (ex, node) in enumerate(arguments)
+        if node.type == "number_literal"
+        and types.is_integer(ex.type)
+        and ex.value is not None
+        and ex.value.number == 0
+    ]
 
 
 def receiver_cost(entry: FunctionEntry, receiver: CType) -> float:

@@ -16,12 +16,13 @@ from tree_sitter import Node
 from coalescecheck.frontend.rewrite import groups, index, library, syntax, types
 from coalescecheck.frontend.rewrite.associated import with_associated
 from coalescecheck.frontend.rewrite.builtin_types import has_operators, is_storage
+from coalescecheck.frontend.rewrite.conversion_ranks import zeros_among
 from coalescecheck.frontend.rewrite.emit import Mark, Piece, plain
 from coalescecheck.frontend.rewrite.env import Env, Found
 from coalescecheck.frontend.rewrite.ex import PRIMARY, Ex, dereferenced
 from coalescecheck.frontend.rewrite.index import FunctionEntry
 from coalescecheck.frontend.rewrite.output import c_name
-from coalescecheck.frontend.rewrite.overloads import Choice, zeros_among
+from coalescecheck.frontend.rewrite.overloads import Choice
 from coalescecheck.frontend.rewrite.parameters import parameter_nodes
 from coalescecheck.frontend.rewrite.qualified import base_name
 from coalescecheck.frontend.rewrite.syntax import text

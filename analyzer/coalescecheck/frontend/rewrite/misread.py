@@ -119,12 +119,9 @@ def _template_read_as_comparison(
     template, argument = left.child_by_field_name("left"), left.child_by_field_name("right")
     if template is None or argument is None:
         return None
-    last = template
-    while last.type == "qualified_identifier":
-        following = last.child_by_field_name("name")
-        if following is None:
-            return None
-        last = following
+    last = syntax.unqualified(template)
+    if last is None:
+        return None
     type_ = groups.tile_of(session, base_name(last), [argument], env)
     if type_ is None:
         type_ = session.applied_template(template, [argument], env)

@@ -37,7 +37,6 @@ from coalescecheck.frontend.rewrite.env import (
     TypeBound,
     ValueBound,
 )
-from coalescecheck.frontend.rewrite.ex import Ex
 from coalescecheck.frontend.rewrite.index import FunctionEntry
 from coalescecheck.frontend.rewrite.ordering import more_special
 from coalescecheck.frontend.rewrite.parameters import (
@@ -547,18 +546,6 @@ class Overloads:
         if trailing is None and (result is None or result.type in _PLAIN):
             return False
         return _is_no_type(self._s.functions.tried_result(entry, env))
-
-
-def zeros_among(arguments: Sequence[tuple[Ex, Node]]) -> list[int]:
-    """The places of the arguments that are a literal 0, which may become a pointer."""
-    return [
-        place
-        for place, (ex, node) in enumerate(arguments)
-        if node.type == "number_literal"
-        and types.is_integer(ex.type)
-        and ex.value is not None
-        and ex.value.number == 0
-    ]
 
 
 def _plain(type_: CType) -> CType:

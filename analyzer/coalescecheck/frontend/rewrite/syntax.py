@@ -63,6 +63,16 @@ PREPROCESSOR_BLOCKS = frozenset(
 )
 
 
+def unqualified(node: Node) -> Node | None:
+    """What a name is behind its last ``::``; None where that is missing."""
+    while node.type == "qualified_identifier":
+        name = node.child_by_field_name("name")
+        if name is None:
+            return None
+        node = name
+    return node
+
+
 def is_c_word(name: str) -> bool:
     """Whether a name is a keyword of C and C++: no program has such a name."""
     return name in _C_WORDS
